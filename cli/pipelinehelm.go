@@ -43,6 +43,8 @@ type helmAction struct {
 	subscription func(ctx context.Context, named string) (string, error)
 	// charts is nil where registries are not asked.
 	charts *registryCharts
+	// unbuilt: the build step may yet make the chart.
+	unbuilt bool
 }
 
 // invalidFileError is a file of a step that is not of the form that it must have: what is wrong stands in it, and named
@@ -80,7 +82,8 @@ type released struct {
 // Capabilities say that the runbook looks by itself what became of a release that it began, and that a rollback begins
 // when the timeout has passed.
 func (*helmAction) Capabilities() rollout.Capabilities {
-	return rollout.Capabilities{Repeatable: true, OwnTimeout: true}
+	return rollout.Capabilities{Repeatable: true, OwnTimeout: true,
+		Ignores: []string{"identityFrom", "kustoDatabase", "kustoEndpoint", "kustoTable", "subnetName"}}
 }
 
 // Check reads the step's files, and its chart where that is in a registry: what was read then is what is released. One
@@ -133,11 +136,13 @@ func (h *helmAction) order(
 		order.Namespaces = append(order.Namespaces, namespace)
 	}
 	var err error
-	switch {
-	case !strings.HasPrefix(said.ChartDir, "oci://"):
-		order.Chart, err = helm.ReadChart(h.path(said.ChartDir))
-	case h.charts == nil:
-		err = &unreadError{fmt.Errorf("chartDir: %s: registries are not asked", said.ChartDir)}
+	switch inRegistry := strings.HasPrefix(said.ChartDir, "oci://"); {
+	case h.unbuilt, inRegistry && h.charts == nil:
+		err = &unreadError{fmt.Errorf("chartDir: %s is not read yet", said.ChartDir)}
+	case !inRegistry:
+		if order.Chart, err = helm.ReadChart(h.path(said.ChartDir)); err != nil {
+			err = fmt.Errorf("chartDir: %w", err)
+		}
 	default:
 		order.Chart, order.Origin, err = h.charts.chart(ctx, said.ChartDir)
 	}

@@ -185,8 +185,9 @@ func deployable(ctx context.Context, file *pipeline.File) diagnostic.List {
 
 // offlineChecks are those of actions that take nothing but the pipeline's files and its configuration.
 func offlineChecks(file *pipeline.File) map[string]func(context.Context, *pipeline.Step) error {
+	helm := &helmAction{folder: file.Folder(), config: file.Config(), unbuilt: file.BuildStep != nil}
 	return map[string]func(context.Context, *pipeline.Step) error{
-		actionHelm:              (&helmAction{folder: file.Folder(), config: file.Config()}).Check,
+		actionHelm:              helm.Check,
 		actionRegisterFeatures:  (&registerAction{config: file.Config(), read: registeredFeatures}).Check,
 		actionRegisterProviders: (&registerAction{read: registeredProviders}).Check,
 	}
@@ -203,6 +204,10 @@ func undeployable(step *pipeline.Step, err error) diagnostic.List {
 	var invalid *invalidFileError
 	if errors.As(err, &invalid) {
 		found = invalid.found
+	}
+	if strings.HasPrefix(found.Message, "chartDir: ") {
+		// A chart is often completed right before the rollout, as by helm dependency build.
+		found.Severity = diagnostic.Warning
 	}
 	for _, field := range step.Fields {
 		if strings.HasPrefix(found.Message, field.Path[0]+": ") {
