@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// groupNames have letters, digits, parentheses, underscores, dashes and dots, none of these at the end:
+// groupName: names of resource groups have letters, digits, parentheses, underscores, dashes and dots, none of these at the end:
 // https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftresources
-var groupNames = regexp.MustCompile(`^[-\w.()\p{L}\p{N}]{0,89}[-\w()\p{L}\p{N}]$`)
+var groupName = regexp.MustCompile(`^[-\w.()\p{L}\p{N}]{0,89}[-\w()\p{L}\p{N}]$`)
 
 // regions are those in which the public cloud keeps resource groups, in the order of its own error text:
 // https://github.com/MicrosoftDocs/executable-docs/issues/74
@@ -34,7 +34,7 @@ func (m *model) refuseGroup(name, location string) *refusal {
 		known = append(known, m.scenario.Location)
 	}
 	switch {
-	case !groupNames.MatchString(name):
+	case !groupName.MatchString(name):
 		return refuse(http.StatusBadRequest, "InvalidResourceGroup", "The provided resource group name '%s' has these "+
 			"invalid characters or ends with a period. The name can only be a letter, digit, '-', '.', '(', ')' or '_', and "+
 			"has 1 to 90 of them.", name)
