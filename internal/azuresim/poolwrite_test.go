@@ -31,6 +31,10 @@ func TestPoolsAreReadStrictly(t *testing.T) {
 			"no node for the system": {`{"properties": {"vmSize": "x", "count": 0, "mode": "System"}}`, parameter, "minCount:1"},
 			"a range that is too wide": {`{"properties": {"vmSize": "x", "count": 1, "enableAutoScaling": true, "minCount": 0, "maxCount": 1001}}`,
 				parameter, "not between 0 and 1000"},
+			"a range of none for the system": {`{"properties": {"vmSize": "x", "count": 1, "mode": "System", ` +
+				`"enableAutoScaling": true, "minCount": 0, "maxCount": 3}}`, parameter, "not between 1 and 1000"},
+			"a range without autoscaling": {`{"properties": {"vmSize": "x", "count": 1, "minCount": 1, "maxCount": 3}}`, parameter,
+				"minCount and maxCount need enableAutoScaling"},
 			"a disk that is too small": {`{"properties": {"vmSize": "x", "count": 1, "osDiskSizeGB": 29}}`, parameter,
 				"The OSDiskSize for Agent extra cannot be less than 30GB or larger than 2048GB."},
 			"a disk that is too large": {`{"properties": {"vmSize": "x", "count": 1, "osDiskSizeGB": 2049}}`, parameter,

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"salve/engine"
 	"salve/internal/clock"
 	"salve/runbook"
@@ -145,6 +146,36 @@ func TestAReleaseThatChangesWhileItIsLookedAtIsNotDone(t *testing.T) {
 	result, err := machine.Run(ctx, s.book(), engine.Options{})
 	if err != nil || result.Outcome == runbook.Remediated || looks.Load() < 2 {
 		t.Errorf("ended %s: %s, %v, after %d looks", result.Outcome, result.Reason, err, looks.Load())
+	}
+}
+
+// TestWhatHelmSaysIsBounded: it may quote a whole manifest, and the record holds what anybody reads.
+func TestWhatHelmSaysIsBounded(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.chart(map[string]string{"Chart.yaml": chart["Chart.yaml"], "templates/a.yaml": `{{ fail (repeat 5000 "long ") }}`})
+	result := s.run(t.Context())
+	if result.Outcome != runbook.Failed || !strings.Contains(result.Reason, "long long") || len(result.Reason) > 2000 {
+		t.Errorf("ended %s with %d bytes: %.100s", result.Outcome, len(result.Reason), result.Reason)
+	}
+}
+
+// TestSecretsThatTheAPIServerQuotesStayOut of the record: of the error, and of what Helm has kept of it.
+func TestSecretsThatTheAPIServerQuotesStayOut(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2/new" // no value of a label
+	s := newScene(t)
+	s.order.Mask = func(text string) string { return strings.ReplaceAll(text, secret, "***") }
+	s.order.Values["password"] = secret
+	s.chart(map[string]string{
+		"Chart.yaml":       chart["Chart.yaml"],
+		"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {a: {{ .Values.password | quote }}}}\n",
+	})
+	s.ends(runbook.NeedsAttention, "***")
+	s.ends(runbook.NeedsAttention, "***") // which reads what Helm has kept
+	if all := s.recorded(); strings.Contains(all, secret) || !strings.Contains(all, "***") {
+		at := strings.Index(all, secret)
+		t.Errorf("the record shows a secret: %s", all[max(0, at-900):min(len(all), at+300)])
 	}
 }
 
