@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -212,6 +213,21 @@ func TestRun(t *testing.T) {
 				t.Errorf("it was asked to %q, want %q", verbs, test.verbs)
 			}
 		})
+	}
+}
+
+// TestAnEndlessAnswerIsNotKept: a program that says more than anybody reads takes no memory for it.
+func TestAnEndlessAnswerIsNotKept(t *testing.T) {
+	b := newBench(t, situation{observe: "head -c 200000000 /dev/zero"})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	outcome := b.action.Run(t.Context(), b.attempt)
+	runtime.ReadMemStats(&after)
+	if !outcome.Refused || !strings.Contains(outcome.Reason, "more than 1048576 bytes") {
+		t.Errorf("%s: %s", outcome.Result, outcome.Reason)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 20<<20 {
+		t.Errorf("%d MiB were taken", took>>20)
 	}
 }
 

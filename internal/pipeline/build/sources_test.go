@@ -48,7 +48,7 @@ func TestFailedBuildLeavesSourcesAlone(t *testing.T) {
 
 // TestFailedBuildIsNotTakenForTheOneBefore: one that was asked for anew and failed is tried again the next time.
 func TestFailedBuildIsNotTakenForTheOneBefore(t *testing.T) {
-	s := newSite(t, copying+`; test ! -e ../broken`)
+	s := newSite(t, `mkdir -p bin; cat source >bin/helper; test ! -e ../broken`)
 	s.build()
 	s.write("../broken", "")
 	s.anew = true
