@@ -82,13 +82,34 @@ func TestUpdateThatGoesOnIsNotAskedForAgain(t *testing.T) {
 			}
 		})
 		s.ends(runbook.Remediated, "")
-		asked := 0
-		for _, call := range s.world.Calls() {
-			if call.Verb == "PUT" && strings.Contains(call.Resource, "/deploymentStacks/") {
-				asked++
-			}
+		if asked := s.asked(); asked != 1 {
+			t.Errorf("asked for %d updates", asked)
 		}
-		if asked != 1 {
+	})
+}
+
+// asked counts the updates that were asked for, accepted or not.
+func (s *scene) asked() (count int) {
+	for _, call := range s.world.Calls() {
+		if call.Verb == "PUT" && strings.Contains(call.Resource, "/deploymentStacks/") {
+			count++
+		}
+	}
+	return count
+}
+
+// TestUpdateThatCannotBeSeenIsAQuestion when its answer was lost, and is not asked for twice.
+func TestUpdateThatCannotBeSeenIsAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		put := azuresim.Requests{Method: "PUT", Path: "*/deploymentStacks/*", Times: 1}
+		s.world.Lose(put, azuresim.DropAfter)
+		s.world.After(put, s.blind)
+		result := s.ends(runbook.NeedsAttention, "it can't be observed: ")
+		if !result.Open || !strings.HasPrefix(result.Question, `Has the change of step "update-stack" happened?`) {
+			t.Errorf("open %t, question %q", result.Open, result.Question)
+		}
+		if asked := s.asked(); asked != 1 {
 			t.Errorf("asked for %d updates", asked)
 		}
 	})

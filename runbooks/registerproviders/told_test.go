@@ -10,6 +10,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/engine"
+	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/registerproviders"
@@ -57,5 +58,20 @@ func TestFeatureThatIsWaitingForItsApprovalIsNotTold(t *testing.T) {
 			Features: []registerproviders.Feature{{Name: "Slow"}, {Name: "New", Wait: true}}}}
 		s.ends(runbook.Remediated, "")
 		s.wasAsked("Microsoft.Network/features/Slow", "Microsoft.Network/features/New", "Microsoft.Network")
+	})
+}
+
+// TestRegistrationThatCannotBeSeenIsAQuestion when its answer was lost, and is not asked for twice.
+func TestRegistrationThatCannotBeSeenIsAQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		post := azuresim.Requests{Method: "POST", Path: "*/providers/Microsoft.Cdn/register", Times: 1}
+		s.world.Lose(post, azuresim.DropAfter)
+		s.world.After(post, func() {
+			s.world.Answer(azuresim.Requests{Method: "GET", Path: "*/providers/Microsoft.Cdn"}, 403,
+				azuresim.ErrorBody("AuthorizationFailed", "no rights"))
+		})
+		s.ends(runbook.NeedsAttention, "it can't be observed: ")
+		s.wasAsked("Microsoft.Cdn")
 	})
 }
