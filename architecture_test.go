@@ -29,7 +29,7 @@ var rooms = map[string][]string{
 	"internal/reference":                  {},
 	"runbook":                             {"internal/apierr", "internal/permit", "internal/recordable", "internal/redact"},
 	"runbook/runbooktest":                 {"internal/report/replay", "engine", "journal", "runbook", "internal/kubetest"},
-	"journal":                             {"internal/apierr", "runbook", "internal/redact"},
+	"journal":                             {"internal/apierr", "internal/recordable", "runbook", "internal/redact"},
 	"journal/configmap":                   {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},
 	"engine":                              {"internal/apierr", "internal/permit", "journal", "internal/backoff", "internal/clock", "runbook"},
 	"azure":                               {"internal/apierr", "internal/permit", "internal/reach", "internal/backoff", "internal/clock", "runbook"},

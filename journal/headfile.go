@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+
+	"salve/internal/recordable"
 )
 
 // headFile holds the newest head of the open run's record beside its lease. It is
@@ -51,7 +53,7 @@ func readHead(d disk, lease string) (open OpenRun, found bool) {
 	raw, _ := readBounded(d, headPath(lease), maxLease) // what was not read whole has another hash
 	line, _, whole := bytes.Cut(raw, []byte{'\n'})
 	sum, body, _ := bytes.Cut(line, []byte{' '})
-	if !whole || string(sum) != hash(body) || strict(body, &open) != nil {
+	if !whole || string(sum) != hash(body) || recordable.UnmarshalStrict(body, &open) != nil {
 		return OpenRun{}, false
 	}
 	return open, true

@@ -1,13 +1,12 @@
 package journal
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
+
+	"salve/internal/recordable"
 )
 
 // Format is the version of what is written. Records of format 1 were chained, and
@@ -165,7 +164,7 @@ func decode(run string, lines [][]byte) (*chained, error) {
 		if hash(stored.Entry) != stored.Sum {
 			return c, c.broken(i+1, "the entry does not match its hash")
 		}
-		if err := strict(stored.Entry, &entry); err != nil {
+		if err := recordable.UnmarshalStrict(stored.Entry, &entry); err != nil {
 			return c, c.broken(i+1, "not a journal entry: "+err.Error())
 		}
 		if entry.Prev != prev || entry.Seq != i+1 {
@@ -192,7 +191,7 @@ func ofNewerFormat(run string, first []byte) error {
 			Data struct{ Target struct{ ID string } }
 		}
 	}
-	if json.Unmarshal(first, &seen) != nil || seen.Format <= Format {
+	if recordable.Unmarshal(first, &seen) != nil || seen.Format <= Format {
 		return nil
 	}
 	return &UnsealedError{Run: run, Format: seen.Format, Target: seen.Entry.Data.Target.ID}
@@ -201,9 +200,9 @@ func ofNewerFormat(run string, first []byte) error {
 // storedLine reads a line. What it may hold depends on whether it is the first.
 func storedLine(raw []byte, first bool, into *line) error {
 	if first {
-		return strict(raw, into)
+		return recordable.UnmarshalStrict(raw, into)
 	}
-	return strict(raw, &into.follower)
+	return recordable.UnmarshalStrict(raw, &into.follower)
 }
 
 // open reads the header.
@@ -250,16 +249,4 @@ func (c *chained) verify(key Key) error {
 func hash(raw []byte) string {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
-}
-
-func strict(raw []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		return err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows its end")
-	}
-	return nil
 }

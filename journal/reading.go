@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"salve/internal/recordable"
 	"salve/internal/redact"
 	"salve/runbook"
 )
@@ -93,7 +94,7 @@ func pack(guard string, reading runbook.Reading) (Reading, []Part) {
 	value := redact.JSON(reading.Value)
 	one.Masked = !bytes.Equal(value, reading.Value)
 	members := map[string]json.RawMessage{}
-	err := json.Unmarshal(value, &members)
+	err := recordable.Unmarshal(value, &members)
 	if _, nameless := members[""]; err != nil || nameless {
 		members = map[string]json.RawMessage{"": value}
 	}
@@ -154,6 +155,26 @@ func (h *History) Readings() *Readings {
 	return &Readings{history: h, parts: map[string]Part{}, known: map[int]bool{}, unpacked: map[string]json.RawMessage{}}
 }
 
+// Evaluation is what an entry of an evaluation holds.
+func (r *Readings) Evaluation(entry Entry) (Evaluation, error) {
+	var evaluation Evaluation
+	if err := recordable.Unmarshal(entry.Data, &evaluation); err != nil {
+		return Evaluation{}, err
+	}
+	r.keep(entry.Seq, evaluation.Parts)
+	return evaluation, nil
+}
+
+// keep remembers the parts that stand in an entry first.
+func (r *Readings) keep(seq int, parts []Part) {
+	for _, one := range parts {
+		if r.history.parts[one.Sum] == seq {
+			r.parts[one.Sum] = one
+		}
+	}
+	r.known[seq] = true
+}
+
 // Unpack gives a reading back as the guard had it, but for what was masked. A part that is not what its digest says is
 // *BrokenError.
 func (r *Readings) Unpack(one Reading) (runbook.Reading, error) {
@@ -166,7 +187,7 @@ func (r *Readings) Unpack(one Reading) (runbook.Reading, error) {
 		return reading, nil
 	}
 	members := map[string]json.RawMessage{}
-	if err := json.Unmarshal(one.Value, &members); err != nil {
+	if err := recordable.Unmarshal(one.Value, &members); err != nil {
 		return reading, r.unreadable(one, "", err)
 	}
 	size := len(one.Value)
@@ -214,14 +235,9 @@ func (r *Readings) unreadable(one Reading, sum string, err error) error {
 func (r *Readings) part(sum string) (json.RawMessage, error) {
 	seq := r.history.parts[sum]
 	if seq > 0 && !r.known[seq] {
-		var evaluation Evaluation
-		if err := json.Unmarshal(r.history.Entries[seq-1].Data, &evaluation); err != nil {
+		if _, err := r.Evaluation(r.history.Entries[seq-1]); err != nil {
 			return nil, err
 		}
-		for _, one := range evaluation.Parts {
-			r.parts[one.Sum] = one
-		}
-		r.known[seq] = true
 	}
 	if value, found := r.unpacked[sum]; found {
 		return value, nil
@@ -283,7 +299,7 @@ func (h *History) takeParts(entry Entry) error {
 		Readings []Reading `json:"readings"`
 		Parts    []Part    `json:"parts"`
 	}
-	if err := json.Unmarshal(entry.Data, &evaluation); err != nil {
+	if err := recordable.Unmarshal(entry.Data, &evaluation); err != nil {
 		return err
 	}
 	for _, one := range evaluation.Readings {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"salve/internal/apierr"
+	"salve/internal/recordable"
 )
 
 // Record is one run's journal, open for appending.
@@ -314,7 +315,8 @@ func (s Stored) Read(ctx context.Context, into any) error {
 		return fmt.Errorf("reading note %q back from the journal: %w", s.name, err)
 	}
 	var kept line
-	if err := strict(raw, &kept); err != nil || hash(kept.Entry) != s.want.sum || kept.Sum != s.want.sum ||
+	err = recordable.UnmarshalStrict(raw, &kept)
+	if err != nil || hash(kept.Entry) != s.want.sum || kept.Sum != s.want.sum ||
 		kept.Seal != s.want.seal {
 		return &BrokenError{Run: s.run, Line: s.seq, Reason: "the line is not the one that was written", Target: s.target}
 	}

@@ -25,7 +25,7 @@ func Ask[T any](
 ) Guard {
 	again := func(raw json.RawMessage) (Finding, error) {
 		var seen T
-		if err := json.Unmarshal(raw, &seen); err != nil {
+		if err := recordable.Unmarshal(raw, &seen); err != nil {
 			return Finding{}, err
 		}
 		return answered(decide(seen)), nil

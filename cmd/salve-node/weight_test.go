@@ -56,72 +56,6 @@ func TestNoClientIsLinked(t *testing.T) {
 	}
 }
 
-// BenchmarkProcess runs whole processes, each beside its measure: /bin/true, and
-// the smallest static Go program.
-func BenchmarkProcess(b *testing.B) {
-	folder := b.TempDir()
-	node := releasedNode(b)
-	pointer := filepath.Join(folder, "pointer.json")
-	check(b, os.WriteFile(pointer, []byte(`{"hotfixes": {"202604.01": "202604.01.2"}}`), 0o644))
-	paths := []string{"--state", filepath.Join(folder, "state"), "--baked", "/bin/true", "--staged",
-		filepath.Join(folder, "staged"), "--current", "202604.01.0", "--pointer"}
-	stage(b, filepath.Join(folder, "staged"))
-	var alone time.Duration // what /bin/true takes
-	for _, row := range []struct {
-		name      string
-		arguments []string
-	}{
-		{"true", []string{"/bin/true"}},
-		{"minimal-go", []string{minimal(b)}},
-		{"decide", append(append([]string{node, "decide"}, paths...), pointer)},
-		{"select-no-pointer", append(append([]string{node, "select"}, paths...), filepath.Join(folder, "none"))},
-		{"select-staged", append(append([]string{node, "select"}, paths...), pointer)},
-		{"launch-no-pointer-true", append(append([]string{node, "launch"}, paths...), filepath.Join(folder, "none"),
-			"--", "x")},
-		{"unit-no-pointer-true", nil},
-		{"launch-no-pointer-metrics-true", append(append([]string{node, "launch", "--prometheus", filepath.Join(folder,
-			"node.prom")}, paths...), filepath.Join(folder, "none"), "--", "x")},
-		{"unit-nothing-to-do-true", []string{`{"hotfixes":{"202604.01":""}}`}},
-	} {
-		b.Run(row.name, func(b *testing.B) {
-			fastest := time.Hour
-			if strings.HasPrefix(row.name, "unit-") {
-				row.arguments = unitCommand(b, strings.Join(row.arguments, ""))
-			}
-			for b.Loop() {
-				fastest = min(fastest, timed(b, row.arguments...))
-			}
-			if row.name == "true" {
-				alone = fastest
-			}
-			if row.name == "unit-no-pointer-true" && fastest-alone > maxAdded {
-				b.Errorf("the unit without a pointer adds %s to /bin/true, more than %s", fastest-alone, maxAdded)
-			}
-			b.ReportMetric(float64(fastest.Microseconds())/1000, "ms-fastest")
-			b.ReportMetric(float64(peak(b, row.arguments))/1024, "MiB-peak")
-		})
-	}
-}
-
-// maxAdded bounds what a boot without a pointer takes over the program itself, the shell of the unit included.
-const maxAdded = 5 * time.Millisecond
-
-// unitCommand is the unit's own, with /bin/true as the baked program. Its variables stay set for one benchmark.
-func unitCommand(b *testing.B, pointer string) []string {
-	b.Helper()
-	m := newMachine(b)
-	if pointer != "" {
-		m.write("pointer.json", pointer)
-	}
-	check(b, os.Remove(m.baked))
-	check(b, os.Symlink("/bin/true", m.baked))
-	for flag, value := range m.flags {
-		b.Setenv(variable(flag), value)
-	}
-	words := wrapper(b)
-	return append(words[:4:4], m.folder)
-}
-
 // maxParent bounds the memory of launch, in KiB, while it watches over a program.
 const maxParent = 12 << 10
 
@@ -159,11 +93,10 @@ func stage(b *testing.B, path string) {
 // peak is the most memory that a process holds, in KiB. What wait4 says would
 // include this process's own, from before the exec: so it is stopped at its end, and
 // the kernel is asked.
-func peak(b *testing.B, words []string) (kib int) {
+func peak(b *testing.B, command *exec.Cmd) (kib int) {
 	b.Helper()
 	runtime.LockOSThread() // ptrace is a thread's affair
 	defer runtime.UnlockOSThread()
-	command := exec.Command(words[0], words[1:]...)
 	command.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	check(b, command.Start())
 	pid := command.Process.Pid

@@ -31,7 +31,7 @@ func TestRandomFaults(t *testing.T) {
 		first, count = *seed, 1
 	}
 	if !*whole {
-		count = min(count, 12)
+		count = min(count, 8)
 	}
 	var tried, deaths atomic.Int64
 	t.Cleanup(func() { t.Logf("%d seeds tried, %d processes died", tried.Load(), deaths.Load()) })

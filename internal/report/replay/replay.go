@@ -233,8 +233,8 @@ func decisions(history *journal.History, book runbook.Runbook) ([]Decision, erro
 		if entry.Kind != journal.Evaluated || entry.Seq < narrowed {
 			continue
 		}
-		var evaluation journal.Evaluation
-		if err := json.Unmarshal(entry.Data, &evaluation); err != nil {
+		evaluation, err := readings.Evaluation(entry)
+		if err != nil {
 			return nil, fmt.Errorf("entry %d of the journal: %w", entry.Seq, err)
 		}
 		decision := Decision{Seq: entry.Seq, At: entry.At, For: evaluation.For, Recorded: evaluation.Decision}
