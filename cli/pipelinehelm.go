@@ -62,8 +62,9 @@ func (e *invalidFileError) Error() string {
 }
 
 func (h *helmAction) invalid(named, message string) error {
+	at := diagnostic.Position{File: h.path(named)}
 	return &invalidFileError{named, diagnostic.Diagnostic{
-		Position: diagnostic.Position{File: h.path(named)}, Severity: diagnostic.Error, Rule: "undeployable", Message: message,
+		Position: at, Severity: diagnostic.Error, Rule: "undeployable", Message: message,
 	}}
 }
 

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// groupName: names of resource groups have letters, digits, parentheses, underscores, dashes and dots, none of these at the end:
+// groupName: names of resource groups have letters, digits, parentheses, underscores, dashes and dots, and end with
+// another one than a dot:
 // https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftresources
 var groupName = regexp.MustCompile(`^[-\w.()\p{L}\p{N}]{0,89}[-\w()\p{L}\p{N}]$`)
 

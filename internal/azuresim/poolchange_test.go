@@ -3,6 +3,7 @@ package azuresim_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
@@ -19,6 +20,13 @@ func TestPoolsChangeForThoseWhoSawThem(t *testing.T) {
 		}
 		wantError(t, deletion("workers", `"another"`), http.StatusConflict, "EtagMismatch")
 		wantError(t, deletion("absent", `"any"`), http.StatusPreconditionFailed, "PreconditionFailed")
+
+		// A disk of no size is as large as its machine's.
+		body := `{"properties": {"vmSize": "x", "count": 1, "osDiskSizeGB": 0, "maxPods": 250}}`
+		if got := a.call(t, "PUT", "C/agentPools/extra"+aksVersion, body); got.status != http.StatusCreated {
+			t.Errorf("%d %s", got.status, got.text)
+		}
+		time.Sleep(10 * time.Minute)
 
 		workers := a.pool(t, "workers")
 		workers.Properties.VMSize = to.Ptr("Standard_D16s_v5")

@@ -30,8 +30,8 @@ func (*unseen) RemoveBudget(string, string)                {}
 func (u *unseen) RemoveNode(string)                        { u.removed.Add(1) }
 func (u *unseen) Left([]string) ([]azuresim.PodLeft, bool) { return nil, u.seen.Load() }
 
-// TestADrainThatNobodySeesIsNotOver: an empty answer of a cluster that doesn't answer is no empty pool, and no failure of
-// its drain either.
+// TestADrainThatNobodySeesIsNotOver: an empty answer of a cluster that doesn't answer is no empty pool, and no failure
+// of its drain either.
 func TestADrainThatNobodySeesIsNotOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cluster, scenario := &unseen{}, builtIn(t, "healthy")

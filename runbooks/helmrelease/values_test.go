@@ -168,8 +168,9 @@ func TestSecretsThatTheAPIServerQuotesStayOut(t *testing.T) {
 	s.order.Mask = func(text string) string { return strings.ReplaceAll(text, secret, "***") }
 	s.order.Values["password"] = secret
 	s.chart(map[string]string{
-		"Chart.yaml":       chart["Chart.yaml"],
-		"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {a: {{ .Values.password | quote }}}}\n",
+		"Chart.yaml": chart["Chart.yaml"],
+		"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
+			"metadata: {name: a, labels: {a: {{ .Values.password | quote }}}}\n",
 	})
 	s.ends(runbook.NeedsAttention, "***")
 	s.ends(runbook.NeedsAttention, "***") // which reads what Helm has kept

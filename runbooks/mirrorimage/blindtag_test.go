@@ -22,7 +22,8 @@ func (r refusing) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	if strings.HasSuffix(request.URL.Path, "/manifests/"+r.tag) {
 		return &http.Response{
-			StatusCode: http.StatusForbidden, Status: "403 Forbidden", Header: http.Header{}, Body: http.NoBody, Request: request,
+			StatusCode: http.StatusForbidden, Status: "403 Forbidden", Header: http.Header{}, Body: http.NoBody,
+			Request: request,
 		}, nil
 	}
 	return http.DefaultTransport.RoundTrip(request)
@@ -36,7 +37,8 @@ func TestATagThatCannotBeSeenIsNotTakenForFree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := registrytest.PushArtifact(t, s.in.Target.Registry, s.in.Target.Repository, s.in.Tag, "a/config", "a/layer", nil)
+	other := registrytest.PushArtifact(t, s.in.Target.Registry, s.in.Target.Repository, s.in.Tag, "a/config", "a/layer",
+		nil)
 	writes := 0
 	s.wire = layout.Over(refusing{s.in.Tag, &writes})
 	s.ends(runbook.Undecided, "403")

@@ -114,7 +114,8 @@ func TestRenderWarnsOfBooleans(t *testing.T) {
 		"a value":           {"defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
 		"a key":             {"defaults: {n: 1}\nclouds: {c: {environments: {e: {}}}}", ":1:12: "},
 		"of a template":     {"defaults: {a: {{ .ctx.answer }}}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
-		"lines that change": {"{{ range .ctx.lines }}\n{{ end }}defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}", ".yaml: "},
+		"lines that change": {"{{ range .ctx.lines }}\n{{ end }}defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}",
+			".yaml: "},
 	} {
 		context := place()
 		context.Stamp = "on"
