@@ -61,7 +61,8 @@ func TestClustersAreReadStrictly(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		body := `{"location": "westeurope", "properties": {"dnsPrefx": "x"}}`
 		got := a.call(t, "PUT", "C"+aksVersion, body)
-		if got.status != 400 || got.code() != "UnmarshalError" || !strings.Contains(got.message(), `unknown field "dnsPrefx"`) {
+		if got.status != 400 || got.code() != "UnmarshalError" ||
+			!strings.Contains(got.message(), `unknown field "dnsPrefx"`) {
 			t.Errorf("%d %s", got.status, got.text)
 		}
 		if got := a.call(t, "PUT", "C?api-version=2023-08-01", body); got.status != 200 {

@@ -16,7 +16,8 @@ func TestWhatAKilledBuildLeftRunningIsEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, `echo half >bin/helper; setsid sh -c 'echo $$ >../pid.next; mv ../pid.next ../pid; exec sleep 602' & wait`)
+	s := newSite(t, `echo half >bin/helper; `+
+		`setsid sh -c 'echo $$ >../pid.next; mv ../pid.next ../pid; exec sleep 602' & wait`)
 	s.write("bin/helper", "old")
 	builder := exec.Command(self)
 	builder.Env = append(os.Environ(), "BUILD_AND_BE_KILLED="+s.folder, "STATE="+s.state)

@@ -111,9 +111,9 @@ func TestDifferences(t *testing.T) {
 // key "false" would explain nothing.
 func TestRenderWarnsOfBooleans(t *testing.T) {
 	for name, row := range map[string]struct{ text, want string }{
-		"a value":           {"defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
-		"a key":             {"defaults: {n: 1}\nclouds: {c: {environments: {e: {}}}}", ":1:12: "},
-		"of a template":     {"defaults: {a: {{ .ctx.answer }}}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
+		"a value":       {"defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
+		"a key":         {"defaults: {n: 1}\nclouds: {c: {environments: {e: {}}}}", ":1:12: "},
+		"of a template": {"defaults: {a: {{ .ctx.answer }}}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
 		"lines that change": {"{{ range .ctx.lines }}\n{{ end }}defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}",
 			".yaml: "},
 	} {
