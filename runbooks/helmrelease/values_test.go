@@ -181,7 +181,8 @@ func TestSecretsThatTheAPIServerQuotesStayOut(t *testing.T) {
 }
 
 func forbidden(request *http.Request) *http.Response {
-	const status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"no rights"}`
+	const status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,` +
+		`"message":"no rights"}`
 	answer := &http.Response{
 		StatusCode: http.StatusForbidden, Status: "403 Forbidden", Request: request,
 		Header: http.Header{"Content-Type": {"application/json"}},
