@@ -69,7 +69,7 @@ names. Without --plan the plan is shown, and nothing is said of it.`,
 	groupFlags(command)
 	asked.addFlags(command)
 	flags := command.Flags()
-	flags.StringVar(&asked.digest, "plan", "", "the `DIGEST` of the plan that is approved, or its first 12 digits at least")
+	flags.StringVar(&asked.digest, "plan", "", "the `DIGEST` of the plan that is approved, or at least 12 digits of it")
 	flags.StringArrayVar(&asked.narrow, "narrow", nil, "`NAME=NUMBER`: lower a limit of the run (repeatable)")
 	flags.DurationVar(&asked.expires, "expires", time.Hour,
 		"how long it is good for, by the runner's clock from when it sees it: by then the point of no return is passed")
