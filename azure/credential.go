@@ -77,14 +77,14 @@ func (e *noCredentialError) Error() string {
 	const hint = "hint: az login, or the environment's AZURE_TENANT_ID, AZURE_CLIENT_ID and a secret or token"
 	text := e.err.Error()
 	if code := entraCode.FindString(text); code != "" {
-		return fmt.Sprintf("forbidden: no token for Azure: %s. %s", strings.TrimRight(short(code), ". "), hint)
+		return fmt.Sprintf("unauthorized: no token for Azure: %s. %s", strings.TrimRight(short(code), ". "), hint)
 	}
 	var tried []string
 	for _, found := range triedCredential.FindAllStringSubmatch(text, -1) {
 		tried = append(tried, found[1])
 	}
 	if len(tried) > 0 {
-		return fmt.Sprintf("forbidden: no credential for Azure (tried %s). %s", strings.Join(tried, ", "), hint)
+		return fmt.Sprintf("unauthorized: no credential for Azure (tried %s). %s", strings.Join(tried, ", "), hint)
 	}
-	return fmt.Sprintf("forbidden: no credential for Azure: %s. %s", strings.TrimRight(short(text), ". "), hint)
+	return fmt.Sprintf("unauthorized: no credential for Azure: %s. %s", strings.TrimRight(short(text), ". "), hint)
 }

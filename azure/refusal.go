@@ -45,6 +45,12 @@ func (r *refusal) Error() string {
 		}
 		text = "forbidden: " + text
 	}
+	if r.response.StatusCode == http.StatusUnauthorized { // nobody knows who asks: no role would help
+		if message != "" {
+			text += ": " + message
+		}
+		return "unauthorized: " + text + ". hint: az login; az account show"
+	}
 	if r.response.StatusCode < 300 {
 		text = "ARM's operation ended with " + short(code) // its status answers 200
 	}

@@ -55,10 +55,10 @@ func TestTokenServiceThatCannotBeReached(t *testing.T) {
 	}{
 		"nothing listens":                          {[]string{refused}, false, true, unreached},
 		"nothing listens, and it is said":          {[]string{refused}, true, true, unreached},
-		"it answers":                               {[]string{answers}, false, false, "forbidden: no credential"},
-		"it answers in the end":                    {[]string{refused, answers}, false, false, "forbidden: no credential"},
+		"it answers":                               {[]string{answers}, false, false, "unauthorized: no credential"},
+		"it answers in the end":                    {[]string{refused, answers}, false, false, "unauthorized: no credential"},
 		"it does not any more":                     {[]string{answers, refused}, false, true, unreached},
-		"no machine of Azure":                      {[]string{metadata}, false, false, "forbidden: no credential"},
+		"no machine of Azure":                      {[]string{metadata}, false, false, "unauthorized: no credential"},
 		"no machine of Azure, nothing listens":     {[]string{refused, metadata}, false, true, unreached},
 		"a machine of Azure that is not ready yet": {[]string{metadata}, true, false, "connection refused"},
 	} {

@@ -108,6 +108,12 @@ func (r *aksFactory[Inputs]) named() AKSName { return r.entry.Cluster(r.entry.in
 
 func (r *aksFactory[Inputs]) cluster(ctx context.Context) (*kube.Cluster, error) {
 	cluster, err := r.world.Kubernetes(ctx)
+	if err != nil && r.confirm {
+		named := r.named()
+		if wrong := misspelt(ctx, r.world.Azure, named.ResourceGroup, named.Cluster, err); wrong != nil {
+			return nil, wrong
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reaching the journal in cluster %q: %w", r.named().Cluster, err)
 	}

@@ -59,7 +59,8 @@ func (e *invocation) answer(ctx context.Context, results []engine.Result, failur
 		}
 	}
 	if e.scenario != "" && results[len(results)-1].Open {
-		fmt.Fprintln(e.app.stdout, "The rehearsal's Azure ended with it: this run can't be resumed, as a real one would be.")
+		fmt.Fprintf(e.app.stdout, "The rehearsal's Azure ended with it: this run can't be resumed, as a real one would be. "+
+			"To rehearse it again: %s\n", e.app.command())
 	}
 	return errors.Join(report.Conclude(e.app.stdout, says, results[len(results)-1]), failure)
 }
@@ -120,7 +121,7 @@ func (e *invocation) show(ctx context.Context, result engine.Result) error {
 		case err != nil:
 			result.Warnings = append(slices.Clone(result.Warnings), unreadable(result, err))
 		case e.scenario != "" || record.Changed():
-			return errors.Join(showStory(e.app, record.History), showUnrecorded(e.app, result))
+			return errors.Join(showStory(e.app, e.app.told(record.History)), showUnrecorded(e.app, result))
 		default:
 			if findings, err = report.Asked(record.History); err != nil {
 				return err

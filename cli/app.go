@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/user"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -14,6 +13,7 @@ import (
 	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/journal"
+	"salve/kube"
 	"salve/runbooks/recreatepool"
 )
 
@@ -33,10 +33,14 @@ type app struct {
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string
 
+	// needs is the role that the command needs in a cluster.
+	needs kube.Need
+	// journal are the flags by which the command finds its journal; nil before they are read.
+	journal *journalFlags
 	// route are the flags that lead to the world of what is run.
 	route []string
-	// notice says what is waited for; nil writes it to standard error.
-	notice func(text string)
+	// watch shows what is waited for; nil writes it to standard error.
+	watch *watch
 
 	// detailedExit has check and plan tell by the exit code whether a run would act, as terraform plan does.
 	detailedExit bool
@@ -102,10 +106,17 @@ func (a *app) name() string {
 
 // waits tells of a read that is tried again.
 func (a *app) waits(notice backoff.Notice) {
-	text := fmt.Sprintf("Waiting, %s so far; asked again in %s: %s", notice.Waited.Round(time.Second),
-		max(notice.Pause.Round(time.Second), time.Second), strings.Join(strings.Fields(notice.Err.Error()), " "))
-	if a.notice != nil {
-		a.notice(text)
+	if notice.Text != "" && a.watch != nil {
+		a.watch.wait(notice.Text, waitEvery)
+		return
+	}
+	text := notice.Text
+	if text == "" {
+		text = fmt.Sprintf("Waiting, %s so far; asked again in %s: %s", notice.Waited.Round(time.Second),
+			max(notice.Pause.Round(time.Second), time.Second), a.worded(notice.Err))
+	}
+	if a.watch != nil {
+		a.watch.say(text)
 		return
 	}
 	fmt.Fprintln(a.stderr, text)

@@ -12,11 +12,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	clocktesting "k8s.io/utils/clock/testing"
+
 	"salve/azure"
 	"salve/engine"
 	"salve/internal/azuresim"
 	"salve/internal/clock"
 	"salve/journal"
+	"salve/journal/configmap"
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/recreatepool"
@@ -204,13 +207,17 @@ func (b *bench) awaitGone(pool string) {
 	}
 }
 
+// target is the ID of the pool "system".
+func (b *bench) target() string {
+	cluster := azure.ClusterID(b.scenario.Subscription, b.scenario.ResourceGroup, b.scenario.Cluster)
+	return strings.ToLower(azure.PoolID(cluster, "system"))
+}
+
 // TestHeldLease: another runner is named, and nothing is done.
 func TestHeldLease(t *testing.T) {
 	b := newBench(t, "healthy")
-	cluster := azure.ClusterID(b.scenario.Subscription, b.scenario.ResourceGroup, b.scenario.Cluster)
-	target := strings.ToLower(azure.PoolID(cluster, "system"))
 	lease, err := journal.NewFile(b.journal).Lock(context.Background(),
-		journal.Claim{Target: target, Holder: journal.Holder{Run: "run-1", User: "ana", Host: "laptop", PID: 42}})
+		journal.Claim{Target: b.target(), Holder: journal.Holder{Run: "run-1", User: "ana", Host: "laptop", PID: 42}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,6 +229,41 @@ func TestHeldLease(t *testing.T) {
 	}
 	_, log = b.types(exitFailed, append(b.onCluster("run", recreatepool.Name), "--wait-for-lease", "30s")...)
 	contains(t, log, "Waiting for the lease for at most 30s", "is held by run run-1")
+}
+
+// TestLeaseOfADeadRunnerIsWaitedForAloud: it is taken over after its time, and until then it is said whose it is.
+func TestLeaseOfADeadRunnerIsWaitedForAloud(t *testing.T) {
+	b := newBench(t, "healthy")
+	cluster, err := kube.ForConfig(b.world.KubernetesConfig(), b.clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	locks := func(clk clock.Clock) journal.Lease {
+		timed := *cluster
+		timed.Clock = clk
+		flags := &journalFlags{locationFlags: locationFlags{
+			namespace: configmap.DefaultNamespace, lease: configmap.DefaultLease}}
+		kept, err := flags.configMaps(&timed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lease, err := kept.Lock(t.Context(), journal.Claim{Target: b.target(), Holder: journal.Holder{
+			Run: "run-1", User: "ana", Host: "laptop", PID: 42, Since: time.Now()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lease
+	}
+	if err := locks(b.clock).Release(t.Context()); err != nil { // so that there is a lease, which takes time to make
+		t.Fatal(err)
+	}
+	locks(clocktesting.NewFakeClock(time.Now())) // its time stands still: it never renews
+	_, log := b.types(exitDecided, b.onCluster("run", recreatepool.Name)...)
+	contains(t, log, "Waiting for the lease of run run-1 of ana on host laptop (process 42) since ",
+		"it is taken over at ", " UTC, in 15s, unless there is a sign of life")
+	if told := strings.Count(log, "Waiting for the lease"); told > 2 {
+		t.Errorf("at once and after ten seconds is twice at most, and not %d times: %s", told, log)
+	}
 }
 
 // TestHeldLeaseIsRetried: a lease is waited for as long as was asked, and no longer.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +43,7 @@ type verdictRequest struct {
 }
 
 func newApprove(a *app) *cobra.Command {
-	asked := &verdictRequest{}
+	asked := &verdictRequest{journalFlags: journalFlags{role: kube.Approver}}
 	command := &cobra.Command{
 		Use:   "approve RUN --plan DIGEST",
 		Short: "Approve the plan of a run that waits for it",
@@ -78,7 +80,7 @@ names. Without --plan the plan is shown, and nothing is said of it.`,
 }
 
 func newDeny(a *app) *cobra.Command {
-	asked := &verdictRequest{denied: true}
+	asked := &verdictRequest{journalFlags: journalFlags{role: kube.Approver}, denied: true}
 	command := &cobra.Command{
 		Use:   "deny RUN --reason TEXT",
 		Short: "Deny the plan of a run that waits for approval: the run ends, and changes nothing more",
@@ -134,6 +136,9 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 	if err := waiting.Plan.Verify(); err != nil {
 		return &attentionError{fmt.Errorf("the plan of run %q was edited: %w", asked.run, err)}
 	}
+	if err := narrowable(waiting.Question.Limits, limits); err != nil {
+		return err
+	}
 	if err := a.showQuestion(waiting, asked); err != nil {
 		return err
 	}
@@ -144,9 +149,6 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 	case !names(asked.digest, waiting.Plan.Digest):
 		return usage("run %s waits with another plan than %s: look at the one above. hint: %s", asked.run, asked.digest,
 			asked.command(waiting))
-	}
-	if err := narrowable(waiting.Question.Limits, limits); err != nil {
-		return err
 	}
 	statement := journal.Statement{
 		Run: asked.run, Digest: waiting.Plan.Digest, Question: waiting.Question.ID, Denied: asked.denied,
@@ -188,11 +190,13 @@ func (a *app) from() string {
 
 // command approves what waits.
 func (r *verdictRequest) command(waiting journal.Waiting) string {
-	words := []string{"salve", "approve", r.run, "--plan", waiting.Plan.Digest}
-	if r.key != "" {
-		words = append(words, "--key", r.key)
+	words := r.approving(r.run, waiting.Plan.Digest)
+	for i := range words {
+		if words[i] == "KEY" && r.key != "" {
+			words[i] = r.key
+		}
 	}
-	return shell(append(words, r.back...))
+	return shell(words)
 }
 
 // limits are those of --narrow.
@@ -201,8 +205,11 @@ func (r *verdictRequest) limits() (map[string]int, error) {
 	for _, given := range r.narrow {
 		name, text, found := strings.Cut(given, "=")
 		number, err := strconv.Atoi(text)
-		if _, twice := limits[name]; !found || name == "" || err != nil || number < 0 || twice {
+		if _, twice := limits[name]; !found || name == "" || err != nil || twice {
 			return nil, usage("invalid --narrow %q: it must be NAME=NUMBER, each name once", given)
+		}
+		if number < 1 {
+			return nil, usage("invalid --narrow %s: the run may do nothing then, for which there is salve deny", given)
 		}
 		if limits == nil {
 			limits = map[string]int{}
@@ -214,16 +221,33 @@ func (r *verdictRequest) limits() (map[string]int, error) {
 
 // narrowable finds what the runner would refuse.
 func narrowable(are, lowered map[string]int) error {
-	for name, number := range lowered {
+	for _, name := range slices.Sorted(maps.Keys(lowered)) {
+		number := lowered[name]
 		is, known := are[name]
 		switch {
+		case len(are) == 0:
+			return usage("--narrow %s: the run has no limit that can be lowered", name)
 		case !known:
-			return usage("--narrow %s: the run has no such limit; it has %v", name, are)
+			return usage("--narrow %s: the run has no limit of this name. %s", name, limitsNear(name, are))
 		case number > is:
 			return usage("--narrow %s=%d: it is %d, and can only be lowered", name, number, is)
 		}
 	}
 	return nil
+}
+
+// limitsNear are the limit that a misspelt one may stand for, and all that there are.
+func limitsNear(name string, are map[string]int) string {
+	names := slices.Sorted(maps.Keys(are))
+	shown := make([]string, 0, len(names))
+	for _, one := range names {
+		shown = append(shown, fmt.Sprintf("%s (%d)", one, are[one]))
+	}
+	all := "It has: " + strings.Join(shown, ", ")
+	if near := nearest(name, names); near != "" {
+		return fmt.Sprintf("Did you mean %q? %s", near, all)
+	}
+	return all
 }
 
 // showQuestion prints the plan, and what of it is known only by the word of its record.

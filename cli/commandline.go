@@ -37,14 +37,14 @@ func (e *invocation) next(result engine.Result) report.Next {
 
 // typed is a command about a run, with the flags that lead back to its journal
 // and, for resume, to its cloud.
-func (e *invocation) typed(command, run string, more ...string) string {
+func (e *invocation) typed(command, run string) string {
 	words := append(append([]string{"salve"}, strings.Fields(command)...), run)
-	words = append(words, more...)
-	words = append(words, e.back...)
-	if command == "resume" && e.folder != "" {
-		words = append(words, e.cloud.typed()...)
-	}
-	return shell(words)
+	return shell(append(words, e.wayBack(command, nil)...))
+}
+
+// approving is the command that approves a plan.
+func (s *journalFlags) approving(run, digest string) []string {
+	return append([]string{"salve", "approve", run, "--plan", digest}, s.wayBack("approve", nil)...)
 }
 
 // typed are the flags that lead to the same cloud again.

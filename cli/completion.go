@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"salve/internal/clock"
+	"salve/journal"
 )
 
 // completionPatience bounds what a press of the tab key waits for.
@@ -76,6 +77,12 @@ func (a *app) completeRuns(command *cobra.Command, given []string, _ string) ([]
 	for _, place := range places {
 		if kept, err := place.open(ctx); err == nil {
 			runs, _ := kept.Runs(ctx)
+			if answers := command.Name() == "approve" || command.Name() == "deny"; answers {
+				runs = slices.DeleteFunc(runs, func(run string) bool {
+					_, err := journal.ReadWaiting(ctx, kept, run)
+					return err != nil
+				})
+			}
 			names = append(names, runs...)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"salve/internal/redact"
 	"salve/internal/report"
 	"salve/journal"
+	"salve/kube"
 	"salve/runbook"
 )
 
@@ -77,7 +78,7 @@ func (a *app) fail(err error) int {
 		}
 		code = max(code, a.exit)
 	}
-	line := a.ownCommands(a.tellPresets(named(err) + advice))
+	line := a.ownCommands(a.tellPresets(a.named(err) + advice))
 	if a.json() && !a.answered {
 		// Whoever reads JSON gets a document in any case; when not even that can be
 		// written, the line below still tells.
@@ -87,31 +88,22 @@ func (a *app) fail(err error) int {
 	return code
 }
 
-// ownCommands makes the commands of hints those of this program: a site's own has
-// another name, and salve does not know its runbooks.
-func (a *app) ownCommands(line string) string {
-	own := a.name() + " "
-	return strings.NewReplacer(
-		"hint: salve ", "hint: "+own, ", then salve ", ", then "+own, "; salve ", "; "+own,
-		"(salve ", "("+own,
-	).Replace(line)
-}
-
 // named is an error as one line that holds the term which people search for.
-func named(err error) string {
-	line := strings.Join(strings.Fields(err.Error()), " ")
+func (a *app) named(err error) string {
+	line := a.worded(err)
+	lower := strings.ToLower(line)
 	term, hint := "", ""
 	switch class := apierr.ClassOf(err); {
 	case errors.Is(err, context.DeadlineExceeded):
 		term = "timed out"
+	case class == apierr.Denied && strings.Contains(lower, "unauthorized"): // it is the term already
 	case class == apierr.Denied:
-		term, hint = "forbidden", "deploy/azure-role.json and deploy/cluster-role.yaml list the rights that Salve needs"
+		term, hint = "forbidden", a.needs.Files()
 	case class == apierr.Missing:
 		term = "not found"
 	case class == apierr.Throttled:
 		term, hint = "throttled", "run the same command again in a minute"
 	}
-	lower := strings.ToLower(line)
 	if !strings.Contains(lower, term) {
 		line = term + ": " + line
 	}
@@ -119,6 +111,34 @@ func named(err error) string {
 		line += ". hint: " + hint
 	}
 	return line
+}
+
+// worded is an error as one line. What a cluster forbids is explained by the role that the command needs.
+func (a *app) worded(err error) string {
+	line := oneLine(err.Error())
+	for _, forbidden := range forbiddenIn(err) {
+		line = strings.ReplaceAll(line, oneLine(forbidden.Error()), oneLine(forbidden.For(a.needs)))
+	}
+	return line
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// forbiddenIn are the refusals in an error, of which several may be joined.
+func forbiddenIn(err error) []*kube.ForbiddenError {
+	switch within := err.(type) { //nolint:errorlint // the tree is walked here
+	case *kube.ForbiddenError:
+		return []*kube.ForbiddenError{within}
+	case interface{ Unwrap() []error }:
+		var found []*kube.ForbiddenError
+		for _, one := range within.Unwrap() {
+			found = append(found, forbiddenIn(one)...)
+		}
+		return found
+	case interface{ Unwrap() error }:
+		return forbiddenIn(within.Unwrap())
+	}
+	return nil
 }
 
 // classify gives an error's exit code, and what to do about it.

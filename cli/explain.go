@@ -6,10 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"salve/internal/report"
+	"salve/kube"
 )
 
 func newExplain(a *app) *cobra.Command {
-	from, all := &journalFlags{}, false
+	from, all := &journalFlags{role: kube.Reader}, false
 	command := &cobra.Command{
 		Use:   "explain RUN",
 		Short: "Say why a run acted or not, from its journal alone",
@@ -23,11 +24,11 @@ every finding.`,
   salve explain 20261122-021300-4f1a2b --all`,
 		Args: aRun(),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			_, record, err := a.load(command, from, arguments[0])
+			history, err := a.readHistory(command, from, arguments[0])
 			if err != nil {
 				return err
 			}
-			document, err := report.NewExplanation(record.History)
+			document, err := report.NewExplanation(history)
 			if err != nil {
 				return err
 			}
@@ -35,9 +36,9 @@ every finding.`,
 			case a.json():
 				err = a.document(document)
 			case all:
-				_, err = report.Explain(a.stdout, a.width(), record.History)
+				_, err = report.Explain(a.stdout, a.width(), a.told(history))
 			default:
-				err = report.Summarize(a.stdout, a.width(), record.History)
+				err = report.Summarize(a.stdout, a.width(), a.told(history))
 			}
 			if err != nil {
 				return err

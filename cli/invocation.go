@@ -44,8 +44,8 @@ type invocation struct {
 func newInvocation(a *app, asked *request, factory factory, verb verb) *invocation {
 	clk := factory.clock()
 	e := &invocation{request: asked, app: a, verb: verb, factory: factory, clock: clk, watch: &watch{app: a, clock: clk}}
-	a.route = asked.cloud.typed()
-	asked.openRun, a.notice = e.namedOpen, e.watch.say
+	a.route, a.journal = asked.cloud.typed(), &asked.journalFlags
+	asked.openRun, a.watch = e.namedOpen, e.watch
 	return e
 }
 
@@ -150,7 +150,7 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 // machine is the engine of the invocation.
 func (e *invocation) machine() *engine.Engine {
 	machine := e.app.engine(e.journal, e.clock, e.event)
-	machine.Approvals = e.from
+	machine.Approvals, machine.Rehearsal = e.from, e.scenario
 	return machine
 }
 
@@ -159,7 +159,7 @@ func (e *invocation) event(event engine.Event) {
 	e.watch.event(event)
 	if event.Kind == engine.ApprovalAsked {
 		e.watch.say(fmt.Sprintf("Waiting for the approval of the plan: %s",
-			e.typed("approve", event.Run, "--plan", event.Plan.Digest)))
+			shell(e.approving(event.Run, event.Plan.Digest))))
 	}
 }
 
@@ -210,9 +210,11 @@ func retryWhileHeld(
 			return result, err
 		}
 		if !told {
-			watch.say(fmt.Sprintf("Waiting for the lease for at most %s: %v.", patience, held))
+			watch.wait(fmt.Sprintf("Waiting for the lease for at most %s: %v.", patience, held), 0)
 			told = true
 		}
+		watch.wait(fmt.Sprintf("Still waiting for the lease, %s so far, for at most %s: held by %s.",
+			watch.clock.Since(began).Round(time.Second), patience, held.Holder), waitEvery)
 		if err := clock.Sleep(ctx, watch.clock, leasePause); err != nil {
 			return result, err
 		}

@@ -20,6 +20,8 @@ type journalFlags struct {
 	locationFlags
 	cloud  cloudFlags
 	inputs recreatepool.Inputs
+	// role is that of who uses them.
+	role kube.Role
 	// given: flags name the cluster, and not the environment alone.
 	given bool
 	// back are the flags that lead to the opened journal again.
@@ -44,6 +46,7 @@ func (s *journalFlags) read(a *app, flags *pflag.FlagSet) error {
 	if err := s.locationFlags.check(); err != nil {
 		return err
 	}
+	a.journal, a.needs = s, kube.Need{Role: s.role, Namespace: s.namespace}
 	for _, named := range clusterSettings() {
 		s.given = s.given || flags.Changed(named.flag)
 		if err := named.fromEnvironment(flags, &s.inputs, a.lookup); err != nil {

@@ -128,7 +128,8 @@ func (a *app) locate(command *cobra.Command, from *journalFlags, run string) (*j
 			continue
 		case known:
 			if unseen != nil {
-				fmt.Fprintf(a.stderr, "The run was found in %s; elsewhere nothing could be seen: %v.\n", kept.Where, unseen)
+				fmt.Fprintf(a.stderr, "The run was found in %s; elsewhere nothing could be seen: %s.\n", kept.Where,
+					a.worded(unseen))
 			}
 			return kept, nil
 		}

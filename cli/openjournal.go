@@ -32,9 +32,12 @@ func (e *invocation) open(ctx context.Context) ([]engine.Result, error) {
 		absent = apierr.ClassOf(err) == apierr.Missing
 	}
 	class := apierr.ClassOf(err)
+	var wrong *engine.InvalidError
 	switch {
 	case err == nil:
 		return nil, nil
+	case errors.As(err, &wrong):
+		return nil, err
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
 	case absent && e.verb == act:

@@ -40,6 +40,9 @@ func (o Output) Line(document any) error {
 // Usage is the error of a command that can't be executed as it was given.
 func Usage(format string, args ...any) error { return usage(format, args...) }
 
+// Nearest is the word that a misspelt one may stand for; empty when none is near.
+func Nearest(word string, words []string) string { return nearest(word, words) }
+
 // Quote writes words so that a shell reads them as they are.
 func Quote(words []string) string { return shell(words) }
 

@@ -68,18 +68,16 @@ func completePool(in *poolInputs, flags *pflag.FlagSet, lookup func(string) stri
 	return nil
 }
 
-// confirmPool refuses a pool that the cluster does not have, unless an open run has deleted it.
+// confirmPool refuses a cluster that is misspelt, and a pool that the cluster does not have, unless an open run has
+// deleted it.
 func confirmPool(ctx context.Context, world AKS, in poolInputs) error {
-	if in.Role != "" {
-		return nil
-	}
 	ctx, cancel := clock.WithTimeout(ctx, world.Clock, probeToLook)
 	defer cancel()
 	cluster, err := world.Azure.Cluster(ctx, in.ResourceGroup, in.Inputs.Cluster)
 	if err != nil {
-		return nil //nolint:nilerr // the guards say what can't be seen
+		return misspelt(ctx, world.Azure, in.ResourceGroup, in.Inputs.Cluster, err) // what can't be seen is for the guards
 	}
-	if _, there := cluster.Pool(in.Pool); there {
+	if _, there := cluster.Pool(in.Pool); there || in.Role != "" {
 		return nil
 	}
 	open, err := world.OpenRun(ctx, strings.ToLower(azure.PoolID(in.clusterID(), in.Pool)))

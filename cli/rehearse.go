@@ -57,6 +57,7 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 	definition := &aksEntry[poolInputs]{AKSDefinition: poolDefinition(), inputs: inputs}
 	e := newInvocation(a, request, &aksFactory[poolInputs]{entry: definition, world: AKS(asked.World)}, act)
 	e.scenario, e.usual = asked.Scenario, asked.Usual
+	a.journal = nil // its world ends with it: a hint that is pasted would act on another one
 	if asked.DryRun {
 		e.verb = plan
 	}

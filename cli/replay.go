@@ -13,6 +13,7 @@ import (
 	"salve/internal/report"
 	"salve/internal/report/replay"
 	"salve/journal"
+	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
 	"salve/runbooks/deploymentstack"
@@ -31,7 +32,7 @@ type replayFlags struct {
 }
 
 func newReplay(a *app) *cobra.Command {
-	asked := &replayFlags{}
+	asked := &replayFlags{journalFlags: journalFlags{role: kube.Reader}}
 	command := &cobra.Command{
 		Use:   "replay RUN|FILE...",
 		Short: "Make the decisions of past runs and the verdicts of past triages again",

@@ -13,6 +13,7 @@ import (
 
 	"salve/internal/report/postmortem"
 	"salve/journal"
+	"salve/kube"
 )
 
 // reportRequest is what the user asked of salve report.
@@ -29,7 +30,7 @@ type reportRequest struct {
 }
 
 func newReport(a *app) *cobra.Command {
-	asked, from := &reportRequest{}, &journalFlags{}
+	asked, from := &reportRequest{}, &journalFlags{role: kube.Reader}
 	command := &cobra.Command{
 		Use: "report RUN|FILE…", Short: "Draft a post-mortem from journals, or check one",
 		Long: `Report drafts the post-mortem of an incident from what was recorded: journals of runs and of
@@ -158,6 +159,9 @@ func (a *app) histories(command *cobra.Command, from *journalFlags, runs []strin
 			var unseen string
 			if history, unseen, err = wholeHistory(command.Context(), kept, run); unseen != "" {
 				fmt.Fprintf(a.stderr, "Run %s: %s.\n", run, unseen)
+			}
+			if err != nil {
+				history, err = a.shownUnverified(err)
 			}
 		}
 		if err != nil {

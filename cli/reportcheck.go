@@ -10,6 +10,7 @@ import (
 	"salve/internal/report"
 	"salve/internal/report/consistency"
 	"salve/internal/report/page"
+	"salve/kube"
 )
 
 // reportCheckRequest is what the user asked of salve report check.
@@ -19,7 +20,7 @@ type reportCheckRequest struct {
 }
 
 func newReportCheck(a *app) *cobra.Command {
-	asked, from := &reportCheckRequest{}, &journalFlags{}
+	asked, from := &reportCheckRequest{}, &journalFlags{role: kube.Reader}
 	forms := []string{"text", "json"}
 	command := &cobra.Command{
 		Use: "check FILE [RUN|INCIDENT-FILE…]", Short: "Find where a post-mortem contradicts itself or its journals",

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 // error is printed here and nowhere else.
 func execute(a *app) (code int) {
 	a.streams()
+	defer func() { code = a.unwritten(code) }()
 	defer func() {
 		// Go's own exit code for a panic is 2, which would say that nothing was changed.
 		if value := recover(); value != nil {
@@ -69,6 +71,7 @@ journaled before they are made, and checks on freshly observed state.
 		},
 	}
 	root.SetHelpFunc(help)
+	root.SetFlagErrorFunc(unknownFlag)
 	if a.program.Name != "" {
 		root.Use = a.program.Name
 	}
@@ -213,6 +216,24 @@ func parent(name, short string) *cobra.Command {
 				command.CommandPath(), strings.Join(names, ", "))
 		},
 	}
+}
+
+// unknownFlag adds to the error of a flag that isn't there the one that it may stand for.
+func unknownFlag(command *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	var names []string
+	command.Flags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden {
+			names = append(names, flag.Name)
+		}
+	})
+	if near := nearest(missing.GetSpecifiedName(), names); near != "" && len(missing.GetSpecifiedName()) > 1 {
+		return fmt.Errorf("%w. Did you mean --%s?", err, near)
+	}
+	return fmt.Errorf("%w. hint: %s --help", err, command.CommandPath())
 }
 
 // unknown is the error of a word that is no command, with the commands that it may stand for.

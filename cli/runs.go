@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"salve/internal/report"
 	"salve/journal"
+	"salve/kube"
 )
 
 func newRuns(a *app) *cobra.Command {
@@ -95,7 +94,7 @@ func lostOr(ctx context.Context, kept *journal.Location, run string, missing err
 }
 
 func newRunsList(a *app) *cobra.Command {
-	from := &journalFlags{}
+	from := &journalFlags{role: kube.Reader}
 	command := &cobra.Command{
 		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
 		Example: `  # The runs of the cluster that $KUBECONFIG leads to
@@ -112,134 +111,13 @@ func newRunsList(a *app) *cobra.Command {
 	return command
 }
 
-// runsDocument is the runs of a journal.
-type runsDocument struct {
-	report.Document
-	Runs []report.Listed `json:"runs"`
-}
-
-// listFrom lists the runs in the first place, and says where there may be more.
-func (a *app) listFrom(command *cobra.Command, from *journalFlags) error {
-	if err := from.read(a, command.Flags()); err != nil {
-		return err
-	}
-	places, err := from.places(a)
-	if err != nil {
-		return err
-	}
-	kept, err := places[0].open(command.Context())
-	if err != nil {
-		return err
-	}
-	return a.list(command.Context(), kept, func(none bool) string {
-		return from.elsewhere(command.Context(), a, places, none)
-	})
-}
-
-func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(none bool) string) error {
-	names, err := kept.Runs(ctx)
-	if err != nil {
-		return fmt.Errorf("listing the journal at %s: %w", kept.Where, err)
-	}
-	listed, open, broken := []report.Listed{}, 0, 0
-	for _, name := range names {
-		record, err := loadRecord(ctx, kept, name)
-		if err != nil {
-			listed = append(listed, report.Listed{Run: name, Standing: report.Unbelieved(report.RecordBroken), State: "broken",
-				Reason: err.Error()})
-			broken++
-			continue
-		}
-		listed = append(listed, report.List(record.History))
-		if record.Closed == nil {
-			open++
-		}
-	}
-	unlisted, unseen := a.leasedRuns(ctx, kept, names)
-	for _, one := range unlisted {
-		listed = append(listed, one)
-		open++
-		if one.State == stateLost {
-			a.exit = exitNeedsAttention
-		}
-	}
-	if unseen != nil {
-		fmt.Fprintf(a.stderr, "Runs that only a lease names can't be seen: %v.\n", unseen)
-		a.exit = max(a.exit, exitUndecided)
-	}
-	if broken > 0 {
-		a.exit = exitNeedsAttention
-	}
-	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"),
-		kept.Where, open, broken) + elsewhere(len(listed) == 0)
-	if a.json() {
-		fmt.Fprintln(a.stderr, says)
-		return a.document(runsDocument{report.NewDocument("runs"), listed})
-	}
-	if len(listed) > 0 {
-		err = errors.Join(a.runsTable(listed), blank(a))
-	}
-	fmt.Fprintln(a.stdout, says)
-	return err
-}
-
-// runsTable writes the runs, with all columns where they are asked for.
-func (a *app) runsTable(listed []report.Listed) error {
-	if !a.wide() {
-		return report.Runs(a.stdout, a.width(), listed)
-	}
-	var rows [][]string
-	for _, run := range listed {
-		opened := ""
-		if !run.Opened.IsZero() {
-			opened = run.Opened.UTC().Format(time.DateTime)
-		}
-		took := time.Duration(run.Took * float64(time.Second)).Round(time.Second).String()
-		rows = append(rows, []string{run.Run, run.Runbook, run.Target, opened, took, run.State, run.Reason})
-	}
-	heading := []string{"RUN", "RUNBOOK", "TARGET", "OPENED (UTC)", "TOOK", "STATE", "REASON"}
-	return report.Table(a.stdout, a.width(), heading, rows)
-}
-
-// The states of open runs that leases name and the journal does not list.
-const (
-	stateLost      = "open, record lost"
-	stateElsewhere = "open elsewhere"
-)
-
-// leasedRuns are the open runs that leases name and that are not among those whose records were found.
-func (a *app) leasedRuns(ctx context.Context, kept *journal.Location, found []string) ([]report.Listed, error) {
-	open, err := kept.OpenRuns(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var unlisted []report.Listed
-	for _, one := range open {
-		if slices.Contains(found, one.Run) {
-			continue // what its record says is listed, also of one that was migrated from here
-		}
-		if err := journal.CheckRunName(one.Run); err != nil {
-			return nil, fmt.Errorf("a lease in %s was edited: %w", kept.Where, err)
-		}
-		row := report.Listed{Run: one.Run, Runbook: one.Runbook, Target: one.Target,
-			Standing: report.LeasedOnly(report.RecordElsewhere), State: stateElsewhere,
-			Reason: "the lease names it as open; its record is in " + one.Location}
-		if one.Location == kept.Location() {
-			lost := &journal.LostRecordError{Open: one}
-			row.Standing, row.State, row.Reason = report.LeasedOnly(report.RecordLost), stateLost, lost.Error()
-		}
-		unlisted = append(unlisted, row)
-	}
-	return unlisted, nil
-}
-
 func blank(a *app) error {
 	_, err := fmt.Fprintln(a.stdout)
 	return err
 }
 
 func newRunsShow(a *app) *cobra.Command {
-	from, requests, exports, names := &journalFlags{}, false, false, []string{}
+	from, requests, exports, names := &journalFlags{role: kube.Reader}, false, false, []string{}
 	command := &cobra.Command{
 		Use: "show RUN", Short: "Print the timeline of a run, what it sent to change something, or what it exported",
 		Long: `Print the timeline of a run, what it sent to change something, or what it exported:
@@ -259,18 +137,23 @@ salve-exports of deploy/exports-role.yaml gives.`,
 			if requests && exports || len(names) > 0 && (requests || exports) {
 				return usage("--requests, --exports and --export together: name one of them")
 			}
-			_, record, err := a.load(command, from, arguments[0])
+			if len(names) > 0 {
+				_, record, err := a.load(command, from, arguments[0])
+				if err != nil {
+					return err
+				}
+				return a.printExports(command.Context(), record, names)
+			}
+			history, err := a.readHistory(command, from, arguments[0])
 			switch {
 			case err != nil:
 				return err
-			case len(names) > 0:
-				return a.printExports(command.Context(), record, names)
 			case exports:
-				return a.listExports(record.History)
+				return a.listExports(history)
 			case requests:
-				return a.showRequests(record.History)
+				return a.showRequests(history)
 			}
-			return a.show(record.History, from)
+			return a.show(history, from)
 		},
 	}
 	from.addFlags(command.Flags())
@@ -317,7 +200,11 @@ func sent(trail report.RequestTrail) int {
 
 // show prints a run's timeline, its checks, and how it stands.
 func (a *app) show(history *journal.History, from *journalFlags) error {
-	says := report.Stands(history, resuming(history, from))
+	next := report.Next{Resume: resuming(history, from), Approve: approving(history, from)}
+	if history.Header.Rehearsal != "" {
+		next = report.Next{Rehearse: history.Header.Command}
+	}
+	says := a.hints(report.Stands(history, next), history.Header.Route)
 	if a.json() {
 		story, err := report.NewStory(history)
 		if err != nil {
@@ -326,7 +213,7 @@ func (a *app) show(history *journal.History, from *journalFlags) error {
 		fmt.Fprintln(a.stderr, says)
 		return a.document(story)
 	}
-	if err := showStory(a, history); err != nil {
+	if err := showStory(a, a.told(history)); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.stdout, says)
@@ -335,5 +222,13 @@ func (a *app) show(history *journal.History, from *journalFlags) error {
 
 // resuming is the command that resumes a run.
 func resuming(history *journal.History, from *journalFlags) string {
-	return shell(append([]string{"salve", "resume", history.Header.Run}, withRoute(from.back, history.Header.Route)...))
+	return shell(append([]string{"salve", "resume", history.Header.Run}, from.wayBack("resume", history.Header.Route)...))
+}
+
+// approving is the command that approves the plan of a run; empty when it does not wait.
+func approving(history *journal.History, from *journalFlags) string {
+	if history.Asked == nil {
+		return ""
+	}
+	return shell(from.approving(history.Header.Run, history.Asked.Digest))
 }

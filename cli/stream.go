@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -20,7 +21,8 @@ import (
 // stream is the only way to standard output and standard error, but for the live view, which draws. What a terminal
 // would obey is made visible on it, wherever the text comes from.
 //
-// A reader that goes away, as in salve run … | head, is no failure of what the command does: the rest is dropped.
+// A reader that goes away, as in salve run … | head, is no failure of what the command does: the rest is dropped. So is
+// it where nothing can be written, as on a full disk, which is told when the command ends.
 type stream struct {
 	out io.Writer
 
@@ -28,6 +30,8 @@ type stream struct {
 	// partial is the beginning of a character whose other bytes come with the next write.
 	partial []byte
 	closed  bool
+	// failed is why nothing can be written any more; nil after a reader went away.
+	failed error
 	// style is what the terminal can show; the zero Style where there is none.
 	style console.Style
 	// commands takes out what the host of a pipeline would obey; nil where there is none.
@@ -132,10 +136,33 @@ func (s *stream) send(content []byte) error {
 		return err
 	}
 	_, err := s.out.Write(content)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		s.closed, err = true, nil
+	if err == nil {
+		return nil
 	}
-	return err
+	if s.closed = true; !errors.Is(err, syscall.EPIPE) && !errors.Is(err, io.ErrClosedPipe) {
+		s.failed = err
+	}
+	return nil
+}
+
+// unwritten tells of an answer that could not be written, and gives the exit code: a command that only reads has
+// failed then, and what a run has done stays done.
+func (a *app) unwritten(code int) int {
+	out, ok := a.stdout.(*stream)
+	if !ok {
+		return code
+	}
+	out.mu.Lock()
+	err := out.failed
+	out.mu.Unlock()
+	if err == nil {
+		return code
+	}
+	fmt.Fprintf(a.stderr, "%s: writing the answer: %v\n", a.name(), err)
+	if code == exitDecided && !a.began {
+		return exitFailed
+	}
+	return code
 }
 
 // lastWhole is where a character begins at the end of a text whose other bytes are missing; else the text's end.

@@ -35,6 +35,8 @@ type watch struct {
 	mu    sync.Mutex
 	now   viewer
 	drawn bool
+	// waited is when it was last said that a lease is waited for.
+	waited time.Time
 }
 
 // begin shows a run under a title. passing is drawn while it lasts and then
@@ -107,7 +109,7 @@ func (w *watch) event(event engine.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.now != nil {
-		w.now.Watch(event)
+		w.now.Watch(w.app.toldEvent(event))
 	}
 }
 
@@ -146,6 +148,22 @@ func (w *watch) say(text string) {
 		fmt.Fprintln(w.app.stderr, text)
 	default:
 		console.NewLog(console.NewHandler(w.app.stderr, w.app.verbosity)).Say(w.clock.Now(), text)
+	}
+}
+
+// waitEvery is how often it is said that a lease is waited for.
+const waitEvery = 10 * time.Second
+
+// wait says what is waited for, unless that was said less than a pause ago.
+func (w *watch) wait(text string, pause time.Duration) {
+	w.mu.Lock()
+	due := w.waited.IsZero() || w.clock.Since(w.waited) >= pause
+	if due {
+		w.waited = w.clock.Now()
+	}
+	w.mu.Unlock()
+	if due {
+		w.say(text)
 	}
 }
 

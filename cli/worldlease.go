@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"salve/engine"
 	"salve/internal/apierr"
 	"salve/internal/clock"
 	"salve/journal"
@@ -28,6 +29,8 @@ func (a *app) withLeases(
 	switch {
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
+	case errors.As(err, new(*engine.InvalidError)):
+		return nil, err
 	case err != nil && apierr.ClassOf(err) == apierr.Missing: // there is no cluster, which is for the guards to say
 	case err != nil:
 		say(fmt.Sprintf("The lease is taken beside the record only, the cluster can't be reached: %v.", err))

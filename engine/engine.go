@@ -26,6 +26,8 @@ type Engine struct {
 	Program, Command string
 	// Route are the flags that lead to the same world again, for the record.
 	Route []string
+	// Rehearsal names the scenario that is rehearsed, for the record; empty for a real run.
+	Rehearsal string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(Event)
 	// Appended is told of each write to the journal: how many entries, how long it took, and its error. May be nil; runs
@@ -284,7 +286,7 @@ func (e *Engine) header(book runbook.Runbook, run string, options Options) (jour
 		Plan: bound, Approval: options.Approval,
 		Schema: 1, Run: run, Runbook: book.Name, Version: book.Version, Target: book.Target,
 		Posture: book.Posture, Inputs: inputs, Overrides: options.Overrides, Holder: e.holder(run),
-		Program: e.Program, Command: e.Command, Route: e.Route,
+		Program: e.Program, Command: e.Command, Route: e.Route, Rehearsal: e.Rehearsal,
 	}, nil
 }
 

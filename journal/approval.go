@@ -163,11 +163,9 @@ func ReadWaiting(ctx context.Context, backend Backend, run string) (Waiting, err
 	if err != nil {
 		return Waiting{}, err
 	}
-	history := newHistory()
-	for _, entry := range chain.entries {
-		if err := history.add(entry); err != nil {
-			return Waiting{}, chain.broken(entry.Seq, err.Error())
-		}
+	history, err := chain.claimed()
+	if err != nil {
+		return Waiting{}, err
 	}
 	switch {
 	case history.Asked == nil || history.Plan == nil:

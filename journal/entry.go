@@ -66,6 +66,8 @@ type Header struct {
 	Command string `json:"command,omitempty"`
 	// Route are the flags that led to the world, such as --cloud, for hints: a run is never resumed by them alone.
 	Route []string `json:"route,omitempty"`
+	// Rehearsal names the scenario that was rehearsed, whose world ended with the process; empty for a real run.
+	Rehearsal string `json:"rehearsal,omitempty"`
 	// Plan is the digest of the only plan that the run may execute; empty where any is.
 	Plan string `json:"plan,omitempty"`
 	// Approval makes the run wait until its plan is approved; nil where nobody has to.

@@ -49,7 +49,7 @@ func Create(ctx context.Context, backend Backend, lease Lease, now func() time.T
 }
 
 // Load reads a run's record and verifies it, chain and seals. It fails with
-// *BrokenError, *UnsealedError, *KeyError or *MissingError. A record without any
+// *BrokenError, *UnsealedError, *UnverifiedError or *MissingError. A record without any
 // line is given as it is: its process died before it announced anything.
 func Load(ctx context.Context, backend Backend, run string) (*Record, error) {
 	if err := CheckRunName(run); err != nil {
@@ -100,7 +100,7 @@ func keyOf(ctx context.Context, keys Keys, chain *chained) (Key, error) {
 	}
 	key, err := keys.Key(ctx, chain.header.Runbook)
 	if err != nil {
-		return Key{}, fmt.Errorf("verifying the record of run %q: %w", chain.run, err)
+		return Key{}, chain.unverified(err)
 	}
 	if err := chain.verify(key); err != nil {
 		return Key{}, ours(ctx, keys, chain, err)

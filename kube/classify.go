@@ -2,6 +2,7 @@ package kube
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,8 +17,13 @@ func Classify(err error) error {
 	if err == nil || errors.As(err, &classed) {
 		return err
 	}
-	if apierrors.IsForbidden(err) {
-		err = &forbiddenError{err}
+	switch {
+	case apierrors.IsForbidden(err):
+		err = &ForbiddenError{err}
+	case apierrors.IsUnauthorized(err): // nobody knows who asks: no role would help
+		err = fmt.Errorf("unauthorized: the API server does not accept the credential (%w). "+
+			"hint: log in again, or --kubeconfig FILE with a credential that is valid; "+
+			"kubectl auth whoami shows whose it is", err)
 	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return &apierr.Error{Class: classOf(err), RetryAfter: time.Duration(seconds) * time.Second, Err: err}

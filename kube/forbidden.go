@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// forbiddenError words a refusal of the API server with the commands that show and grant the right.
-type forbiddenError struct{ err error }
+// ForbiddenError words a refusal of the API server with the commands that show and grant the right.
+type ForbiddenError struct{ err error }
 
-func (e *forbiddenError) Unwrap() error { return e.err }
+func (e *ForbiddenError) Unwrap() error { return e.err }
 
 // lacksRight is the API server's sentence about a missing right
 // (https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/responsewriters/errors.go).
@@ -17,8 +17,11 @@ func (e *forbiddenError) Unwrap() error { return e.err }
 var lacksRight = regexp.MustCompile(`User "([A-Za-z0-9@._:/-]+)" cannot ([a-z]+) resource "([a-z0-9./-]+)" ` +
 	`in API group "([a-z0-9.-]*)"(?: in the namespace "([a-z0-9-]+)"| at the cluster scope)`)
 
-// Error names identity, action and scope, the commands that show and grant the right, and the roles to grant.
-func (e *forbiddenError) Error() string {
+// Error is what a runner is told: nobody knows here who asks.
+func (e *ForbiddenError) Error() string { return e.For(Need{}) }
+
+// For names identity, action and scope, the commands that show and grant the right, and the roles to grant.
+func (e *ForbiddenError) For(need Need) string {
 	found := lacksRight.FindStringSubmatch(e.err.Error())
 	if found == nil {
 		return e.err.Error()
@@ -35,9 +38,7 @@ func (e *forbiddenError) Error() string {
 	if account, is := strings.CutPrefix(user, "system:serviceaccount:"); is {
 		subject = "--serviceaccount " + account
 	}
-	return fmt.Sprintf("forbidden: %s cannot %s %s %s (%v). hint: kubectl auth can-i %s %s%s --as %s; "+
-		"kubectl apply -f deploy/cluster-role.yaml has the ClusterRole, and "+
-		"kubectl create clusterrolebinding salve --clusterrole salve %s grants it "+
-		"(other runbooks: deploy/*-role.yaml)", user, verb, resource, scope, bounded(e.err.Error()),
-		verb, resource, within, user, subject)
+	return fmt.Sprintf("forbidden: %s cannot %s %s %s (%v). hint: kubectl auth can-i %s %s%s --as %s; %s",
+		user, verb, resource, scope, bounded(e.err.Error()), verb, resource, within, user,
+		need.grant(subject, bindingName(user)))
 }

@@ -39,3 +39,32 @@ func TestForbiddenNamesIdentityActionScopeAndRole(t *testing.T) {
 		}
 	}
 }
+
+// TestForbiddenNamesTheRoleOfWhoAsks: an approver and a reader need other roles than a runner, in the journal's
+// namespace.
+func TestForbiddenNamesTheRoleOfWhoAsks(t *testing.T) {
+	said := `User "bo" cannot create resource "certificatesigningrequests" in API group "certificates.k8s.io" at the cluster scope`
+	var forbidden *ForbiddenError
+	if !errors.As(Classify(apierrors.NewForbidden(schema.GroupResource{}, "", errors.New(said))), &forbidden) {
+		t.Fatal("not forbidden")
+	}
+	for need, want := range map[Need]string{
+		{}: "kubectl create clusterrolebinding salve --clusterrole salve --user bo",
+		{Role: Approver, Namespace: "kept"}: "kubectl -n kept create rolebinding salve-approver-bo " +
+			"--clusterrole=salve-approver --user bo; kubectl create clusterrolebinding salve-approver-requests-bo ",
+		{Role: Reader, Namespace: "kept"}: "kubectl -n kept create rolebinding salve-reader-bo --clusterrole=salve-reader",
+	} {
+		if text := forbidden.For(need); !strings.Contains(text, want) {
+			t.Errorf("%+v: %q is not in %q", need, want, text)
+		}
+	}
+}
+
+// TestUnauthorizedIsNotForbidden: nobody knows who asks, so that no role would help.
+func TestUnauthorizedIsNotForbidden(t *testing.T) {
+	err := Classify(apierrors.NewUnauthorized("provide credentials"))
+	if apierr.ClassOf(err) != apierr.Denied || !strings.HasPrefix(err.Error(), "unauthorized: ") ||
+		strings.Contains(err.Error(), "role") || strings.Contains(err.Error(), "forbidden") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -29,7 +29,7 @@ func Once(ctx context.Context, clk clock.Clock, call func(context.Context) error
 func Retry(ctx context.Context, clk clock.Clock, call func(context.Context) error) error {
 	limited, cancel := clock.WithTimeout(ctx, clk, readPatience)
 	defer cancel()
-	started, notices := clk.Now(), noticesOf(ctx)
+	started, notices := clk.Now(), NoticesOf(ctx)
 	for n := 1; ; n++ {
 		err := Once(limited, clk, call)
 		if err == nil {
@@ -42,7 +42,7 @@ func Retry(ctx context.Context, clk clock.Clock, call func(context.Context) erro
 		}
 		again := clk.Now().Add(Refusals().Pause(n, apierr.RetryAfter(err)))
 		for left := again.Sub(clk.Now()); left > 0; left = again.Sub(clk.Now()) {
-			due := notices.tell(Notice{Err: err, Waited: clk.Since(started), Pause: left})
+			due := notices.Tell(Notice{Err: err, Waited: clk.Since(started), Pause: left})
 			if clock.Sleep(limited, clk, min(left, due)) != nil {
 				return err
 			}

@@ -17,6 +17,10 @@ type Next struct {
 	Act string
 	// Resume goes on with the open run.
 	Resume string
+	// Rehearse rehearses again what was rehearsed, and can't be resumed.
+	Rehearse string
+	// Approve approves the plan that the run waits with.
+	Approve string
 	// Explain shows the run's decisions.
 	Explain string
 }
@@ -74,6 +78,8 @@ func Command(result engine.Result, next Next) string {
 
 func suggestion(result engine.Result, next Next) (lead, command string) {
 	switch {
+	case result.Open && next.Rehearse != "":
+		return "It was a rehearsal, and can't be resumed. To rehearse it again", next.Rehearse
 	case result.Open && next.Resume != "":
 		return "To go on", next.Resume
 	case result.Outcome == "":
@@ -90,7 +96,7 @@ func suggestion(result engine.Result, next Next) (lead, command string) {
 
 // Stands says how a run in the journal stands and, while it is open, the command
 // that goes on with it.
-func Stands(history *journal.History, resume string) string {
+func Stands(history *journal.History, next Next) string {
 	result := engine.Result{Run: history.Header.Run, Target: history.Header.Target, Open: history.Closed == nil}
 	switch {
 	case history.Closed != nil:
@@ -98,13 +104,16 @@ func Stands(history *journal.History, resume string) string {
 	case history.Parked != nil:
 		result.Outcome, result.Reason = history.Parked.Outcome, history.Parked.Reason
 	case history.Asked != nil:
-		said := fmt.Sprintf("Open, %s: it waits for the approval of plan %s, or its process died waiting. To approve: "+
-			"salve approve %s --plan %s", result.Target.Name, history.Plan.Short(), result.Run, history.Asked.Digest)
+		said := fmt.Sprintf("Open, %s: it waits for the approval of plan %s, or its process died waiting. To approve: %s",
+			result.Target.Name, history.Plan.Short(), next.Approve)
 		return string(redact.Redact([]byte(said)))
 	default:
 		said := "Open, " + result.Target.Name + ": a process is still at work on it or died without a word. To go on: " +
-			resume
+			next.Resume
+		if next.Rehearse != "" {
+			said = "Open, " + result.Target.Name + ": a rehearsal that did not end." + Advice(result, next)
+		}
 		return string(redact.Redact([]byte(said)))
 	}
-	return LastLine(result, Next{Resume: resume})
+	return LastLine(result, Next{Resume: next.Resume, Rehearse: next.Rehearse})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"salve/journal"
@@ -20,10 +21,30 @@ type Listed struct {
 	// Took is the time from the first entry to the last, in seconds.
 	Took float64 `json:"tookSeconds,omitempty"`
 	Standing
-	// State is the Standing for people: an outcome, "open" with or without one, or "broken".
+	// State is the Standing for people: an outcome, "open" with or without one, StateBroken or StateUnverified.
 	State string `json:"state"`
 	// Reason says why it ended so, or what is broken.
 	Reason string `json:"reason,omitempty"`
+}
+
+// The states of records that are not believed.
+const (
+	// StateBroken is that of a record whose chain or seal is wrong.
+	StateBroken = "broken"
+	// StateUnverified is that of a record whose seal nobody could look at here.
+	StateUnverified = "unverified"
+)
+
+// ListUnverified is List for a record that is not verified, and why: how the run stands is the record's word.
+func ListUnverified(history *journal.History, why string) Listed {
+	if len(history.Entries) == 0 {
+		return Listed{Run: history.Header.Run, Standing: Unbelieved(RecordUnverified), State: StateUnverified, Reason: why}
+	}
+	listed := List(history)
+	claim := strings.TrimRight(strings.Join(strings.Fields(listed.State+", "+listed.Reason), " "), "., ")
+	listed.Standing, listed.State = Unbelieved(RecordUnverified), StateUnverified
+	listed.Reason = fmt.Sprintf("the record says: %s. But %s", claim, why)
+	return listed
 }
 
 // List makes a list's line from a run's journal, which holds at least its header.

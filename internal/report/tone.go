@@ -123,8 +123,10 @@ func outcomeTone(outcome runbook.Outcome) Tone {
 // stateTone is that of a run in a list.
 func stateTone(state string) Tone {
 	switch {
-	case state == "broken":
+	case state == StateBroken:
 		return Bad
+	case state == StateUnverified:
+		return Doubtful
 	case strings.HasPrefix(state, "open"):
 		return Doubtful
 	}

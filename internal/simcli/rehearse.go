@@ -2,6 +2,9 @@ package simcli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,9 +65,9 @@ subscription. SCENARIO is one of --list or a YAML file; the default is wedged.`,
 }
 
 func rehearse(command *cobra.Command, asked *rehearsal, name string) error {
-	scenario, err := azuresim.Load(name)
+	scenario, err := load(name)
 	if err != nil {
-		return cli.Usage("%v", err)
+		return err
 	}
 	run := rehearsalOf(scenario)
 	run.Journal, run.DryRun = asked.journal, asked.dryRun
@@ -81,6 +84,20 @@ func rehearse(command *cobra.Command, asked *rehearsal, name string) error {
 		return err
 	}
 	return cli.Rehearse(command, run)
+}
+
+// load reads a scenario. One that isn't there may be misspelt.
+func load(name string) (azuresim.Scenario, error) {
+	scenario, err := azuresim.Load(name)
+	if err == nil {
+		return scenario, nil
+	}
+	if _, missing := os.Stat(name); errors.Is(missing, fs.ErrNotExist) {
+		if near := cli.Nearest(name, azuresim.Names()); near != "" {
+			return scenario, cli.Usage("no scenario %q. Did you mean %q?", name, near)
+		}
+	}
+	return scenario, cli.Usage("%v", err)
 }
 
 func rehearsalOf(scenario azuresim.Scenario) cli.Rehearsal {

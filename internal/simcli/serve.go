@@ -92,9 +92,9 @@ func serve(parent context.Context, output cli.Output, asked *serving, name strin
 // read validates what was asked.
 func (s *serving) read(name string) (azuresim.Scenario, served.Options, error) {
 	none := served.Options{}
-	scenario, err := azuresim.Load(name)
+	scenario, err := load(name)
 	if err != nil {
-		return scenario, none, cli.Usage("%v", err)
+		return scenario, none, err
 	}
 	if s.seed != 0 {
 		scenario.Seed = s.seed

@@ -111,6 +111,21 @@ func (j *Journal) Namespace() string { return j.namespace }
 // Location is Where: the leases that name it are in the same cluster.
 func (j *Journal) Location() string { return j.Where() }
 
+// Exists asks for the namespace. The error is of class Missing when there is none: a list of what is in it would be
+// empty.
+func (j *Journal) Exists(ctx context.Context) error {
+	err := backoff.Retry(ctx, j.clock, func(ctx context.Context) error {
+		return j.once(ctx, func(ctx context.Context) error {
+			_, err := j.client.CoreV1().Namespaces().Get(ctx, j.namespace, metav1.GetOptions{})
+			return err
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("reading namespace %s: %w", j.namespace, err)
+	}
+	return nil
+}
+
 // ID tells the journal from that of every other cluster and namespace.
 func (j *Journal) ID(ctx context.Context) (string, error) {
 	cluster, err := (&kube.Cluster{Client: j.client, Clock: j.clock}).ID(ctx)

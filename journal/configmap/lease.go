@@ -84,12 +84,18 @@ type changedError struct{ error }
 
 func (e *changedError) Unwrap() error { return e.error }
 
-// awaitLapse watches a lease that is held. It fails with *journal.HeldError when
+// awaitLapse watches a lease that is held, and says whose it is and for how long. It fails with *journal.HeldError when
 // the holder renews it.
 func (j *Journal) awaitLapse(ctx context.Context, seen *coordinationv1.Lease) error {
 	span := j.span(seen)
-	began := j.clock.Now()
-	for elapsed(j.clock.Now(), began) < span {
+	began, notices := j.clock.Now(), backoff.NoticesOf(ctx)
+	for waited := time.Duration(0); waited < span; waited = elapsed(j.clock.Now(), began) {
+		notices.Tell(backoff.Notice{
+			Waited: waited, Pause: span - waited,
+			Text: fmt.Sprintf("Waiting for the lease of %s: it is taken over at %s UTC, in %s, unless there is a sign of life "+
+				"of that process", named(seen), j.clock.Now().Add(span-waited).UTC().Format(time.TimeOnly),
+				max((span-waited).Round(time.Second), time.Second)),
+		})
 		if err := clock.Sleep(ctx, j.clock, min(span/10, lookAgain)); err != nil {
 			return err
 		}
