@@ -24,7 +24,7 @@ var rooms = map[string][]string{
 	"internal/backoff":                    {"internal/apierr", "internal/clock"},
 	"cli":                                 nil,
 	"internal/redact":                     {},
-	"internal/permit":                     {"internal/apierr"},
+	"internal/permit":                     {"internal/apierr", "internal/redact"},
 	"internal/recordable":                 {},
 	"internal/reference":                  {},
 	"runbook":                             {"internal/apierr", "internal/permit", "internal/recordable", "internal/redact"},

@@ -27,6 +27,10 @@ which then lets other runs begin. Its record stays as it is.
 
 Of a run whose record is in a folder, name the cluster as well as the folder: the
 lease in the cluster names the run too.`,
+		Example: `  # Give a run up; what it has done stays as it is
+  salve runs abandon 20261122-021300-4f1a2b --reason "the pool was recreated by hand" --kubeconfig ~/.kube/config
+  # Free the target of a run whose record is lost
+  salve runs abandon 20261122-021300-4f1a2b --target "lamp/1" --reason "the record is lost" --journal /srv/salve`,
 		Args: aRun(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if reason == "" {

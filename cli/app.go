@@ -48,6 +48,9 @@ type app struct {
 	// plain and noColour are the flags of these names.
 	plain, noColour bool
 
+	// presets are the places in the configuration file of the flags that it gave.
+	presets map[string]string
+
 	output    string
 	verbosity int
 	// observation is who is told of the runs of this process.
@@ -81,8 +84,11 @@ func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Even
 func (a *app) command() string { return shell(append([]string{a.name()}, a.arguments...)) }
 
 // width is how many columns the answer may take; 0 where it isn't a terminal.
-func (a *app) width() int {
-	if file := terminal(a.stdout); file != nil {
+func (a *app) width() int { return widthOf(a.stdout) }
+
+// widthOf is how many columns a terminal has; 0 where it is none.
+func widthOf(out io.Writer) int {
+	if file := terminal(out); file != nil {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			return width
 		}

@@ -71,7 +71,7 @@ names. Without --plan the plan is shown, and nothing is said of it.`,
 	groupFlags(command)
 	asked.addFlags(command)
 	flags := command.Flags()
-	flags.StringVar(&asked.digest, "plan", "", "the `DIGEST` of the plan that is approved")
+	flags.StringVar(&asked.digest, "plan", "", "the `DIGEST` of the plan that is approved, or at least 12 digits of it")
 	flags.StringArrayVar(&asked.narrow, "narrow", nil, "`NAME=NUMBER`: lower a limit of the run (repeatable)")
 	flags.DurationVar(&asked.expires, "expires", time.Hour,
 		"how long it is good for, by the runner's clock from when it sees it: by then the point of no return is passed")
@@ -119,8 +119,10 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 	if !asked.denied && (asked.expires <= 0 || asked.expires > longestApproval) {
 		return usage("invalid --expires %s: it must be above 0 and at most %s", asked.expires, longestApproval)
 	}
-	if asked.digest != "" && !isDigest(asked.digest) {
-		return usage("invalid --plan %q: it must be the whole digest of a plan, 64 hexadecimal digits", asked.digest)
+	if asked.digest != "" {
+		if err := checkDigest(asked.digest); err != nil {
+			return err
+		}
 	}
 	ctx := command.Context()
 	kept, waiting, err := a.findWaiting(command, asked)
@@ -144,7 +146,7 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 	case asked.denied:
 	case asked.digest == "":
 		return usage("required flag --plan not set: nothing is approved. hint: %s", asked.command(waiting))
-	case asked.digest != waiting.Plan.Digest:
+	case !names(asked.digest, waiting.Plan.Digest):
 		return usage("run %s waits with another plan than %s: look at the one above. hint: %s", asked.run, asked.digest,
 			asked.command(waiting))
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net/http"
 	"net/url"
 
@@ -36,8 +37,8 @@ func (c *cloudFlags) check() error {
 
 // checkARM finds invalid flags about ARM.
 func (c *cloudFlags) checkARM() error {
-	if _, known := clouds()[c.name]; !known {
-		return usage("invalid --cloud %q: it must be public, china or usgov", c.name)
+	if err := knownCloud(c.name); err != nil {
+		return usage("invalid --cloud %q: %v", c.name, err)
 	}
 	if c.endpoint == "" {
 		for flag, text := range map[string]string{"arm-audience": c.audience, "authority-host": c.authority, "arm-ca": c.ca} {
@@ -48,13 +49,26 @@ func (c *cloudFlags) checkARM() error {
 		return nil
 	}
 	for flag, text := range map[string]string{"arm-endpoint": c.endpoint, "authority-host": c.authority} {
-		where, err := url.Parse(text)
-		if text != "" && (err != nil || where.Scheme != "https" || where.Host == "") {
-			return usage("invalid --%s %q: it must be a URL that begins with https://", flag, text)
+		if err := httpsURL(text); text != "" && err != nil {
+			return usage("invalid --%s %q: %v", flag, text, err)
 		}
 	}
 	_, err := c.transport()
 	return err
+}
+
+func knownCloud(name string) error {
+	if _, known := clouds()[name]; !known {
+		return errors.New("it must be public, china or usgov")
+	}
+	return nil
+}
+
+func httpsURL(text string) error {
+	if where, err := url.Parse(text); err != nil || where.Scheme != "https" || where.Host == "" {
+		return errors.New("it must be a URL that begins with https://")
+	}
+	return nil
 }
 
 func clouds() map[string]cloud.Configuration {

@@ -48,11 +48,13 @@ func (e *invocation) confirmed(
 	if err != nil || result.Plan == nil || !slices.ContainsFunc(result.Plan.Steps, irreversible) {
 		return nil, nil // the run says why, and records it
 	}
-	if err := report.Plan(e.app.stderr, e.app.width(), *result.Plan); err != nil {
+	width := widthOf(e.app.stderr)
+	if err := report.Plan(e.app.stderr, width, *result.Plan); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(e.app.stderr, "\nExecute this plan on %s? Past the point of no return nothing is undone. (yes/no) ",
+	question := fmt.Sprintf("Execute this plan on %s? Past the point of no return nothing is undone. (yes/no)",
 		book.Target.Name)
+	fmt.Fprintf(e.app.stderr, "\n%s ", report.Wrapped(question, width))
 	answer, err := e.app.readLine(ctx)
 	if err != nil {
 		return nil, err

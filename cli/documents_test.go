@@ -92,6 +92,19 @@ var written = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[trust.Moment]():     {Type: "string", Format: "date-time"},
 	reflect.TypeFor[trust.Bytes]():      {Type: "string", ContentEncoding: "base64"},
 	reflect.TypeFor[hotfix.Percent]():   {Type: "number"},
+	reflect.TypeFor[report.Phase]():     oneOf(report.PhaseOpen, report.PhaseClosed, report.PhaseUnknown),
+	reflect.TypeFor[report.WaitsFor]():  oneOf(report.ForApproval, report.ForOperator),
+	reflect.TypeFor[report.RecordState](): oneOf(report.RecordBroken, report.RecordUnverified, report.RecordLost,
+		report.RecordElsewhere),
+}
+
+// oneOf describes texts of which there are only these.
+func oneOf[Text ~string](all ...Text) *jsonschema.Schema {
+	schema := &jsonschema.Schema{Type: "string"}
+	for _, text := range all {
+		schema.Enum = append(schema.Enum, string(text))
+	}
+	return schema
 }
 
 // DocumentFiles are the schemas of all documents and the page that lists them, as they are to stand in docs/reference.

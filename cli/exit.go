@@ -78,7 +78,7 @@ func (a *app) fail(err error) int {
 		}
 		code = max(code, a.exit)
 	}
-	line := a.ownCommands(a.named(err) + advice)
+	line := a.ownCommands(a.tellPresets(a.named(err) + advice))
 	if a.json() && !a.answered {
 		// Whoever reads JSON gets a document in any case; when not even that can be
 		// written, the line below still tells.

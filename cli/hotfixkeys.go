@@ -48,6 +48,8 @@ func newKeysGenerate(a *app) *cobra.Command {
 		Short: "Make an Ed25519 key",
 		Long: `Make an Ed25519 key: FILE has the private one (PKCS #8 in PEM, mode 0600), FILE.pub the
 public one. Neither is ever written over.`,
+		Example: `  # Make alice.pem, which stays with Alice, and alice.pem.pub
+  salve hotfix keys generate alice.pem`,
 		Args: oneArgument("the file of the new key"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			public, err := signing.Generate(arguments[0])
@@ -71,6 +73,10 @@ func newKeysShow(a *app) *cobra.Command {
 line of OpenSSH's, or a word as this command prints it. No private key is shown.
 
 ` + keysHelp,
+		Example: `  # The word that stands for a public key in policies and root documents
+  salve hotfix keys show alice.pem.pub
+  # That of a key in the ssh-agent
+  salve hotfix keys show --key agent:alice`,
 		Args: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) > 1 || (len(arguments) == 1) == (len(keys.keys) > 0) {
 				return usage("%s takes a public key, or --key", command.CommandPath())

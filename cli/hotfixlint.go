@@ -23,6 +23,8 @@ versions that are lower than in that git revision; with --root, as nodes read th
 have this root of trust, once they are signed.
 
 Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage.`,
+		Example: `  # What is wrong with a pointer, also beside the one in git
+  salve hotfix lint pointer.json --base origin/main`,
 		Args: cobra.MatchAll(func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
 				return usage("%s takes the files to look at", command.CommandPath())

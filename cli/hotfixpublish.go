@@ -40,6 +40,8 @@ Of a pointer that nobody signed nodes take packages alone: one with artifacts is
 
 Exit codes: 0 all is there, 1 something is not, 2 wrong usage, 3 something could not
 be looked at.`,
+		Example: `  # Whether nodes could fetch what a signed pointer names
+  salve hotfix publish-check --pointer signed.json --root root-1.json`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if asked.pointer == "" {

@@ -35,6 +35,10 @@ that, and the version behind it, one node a line:
 
   kubectl get nodes -o jsonpath='{range .items[*]}{.status.nodeInfo.systemUUID}{"\n"}{end}' |
     salve hotfix resolve --pointer pointer.json --current 202604.01.0 --nodes -`,
+		Example: `  # What each version gets, and what changes with the new pointer
+  salve hotfix resolve --pointer pointer.json --diff old.json --versions fleet.txt
+  # Which nodes a canary is for
+  salve hotfix resolve --pointer pointer.json --nodes nodes.txt --each`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			switch {

@@ -38,6 +38,12 @@ is there. Nodes go from one version to the next, so publish all of them in a row
 
 The keys of the role "root" say who is next: keep them offline, with different people.
 Those of the role "pointer" say what is installed.`,
+		Example: `  # The first one: two of three people sign the next root, one key signs pointers
+  salve hotfix keys root --out root-1.json --expires 365d --root-threshold 2 \
+    --root-key alice=alice.pem.pub --root-key bob=bob.pem.pub --root-key carol=carol.pem.pub \
+    --pointer-key ci=ci.pem.pub --host artifacts.example.com
+  # The next one, with another key for pointers
+  salve hotfix keys root --out root-2.json --previous root-1.json --expires 365d --pointer-key ci-2=ci-2.pem.pub`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return a.makeRoot(asked, command.Flags().Changed)

@@ -43,6 +43,11 @@ sign one after the other, on machines of their own. Look first at what you sign:
 salve hotfix verify.
 
 ` + keysHelp,
+		Example: `  # A root document, by each of those who have to sign it
+  salve hotfix sign root-1.json --key alice.pem
+  # The first pointer, and the next one
+  salve hotfix sign pointer.json --out signed.json --counter 1 --expires 30d --root root-1.json --key ci.pem
+  salve hotfix sign next.json --out signed-2.json --previous signed.json --expires 30d --root root-1.json --key ci.pem`,
 		Args: oneArgument("the file to sign"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			asked.file = arguments[0]

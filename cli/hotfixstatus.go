@@ -35,6 +35,8 @@ version. --target and --since leave out others.
 
 Exit codes: 0 nothing stops the rollout, 1 something does, 2 wrong usage, 3 nothing that
 was seen does, and some nodes could not be seen.`,
+		Example: `  # What a version came to on the nodes whose events were collected
+  salve hotfix status collected --target 202604.01.3 --since 24h`,
 		Args: cobra.MatchAll(func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
 				return usage("%s takes the folders that events were collected in", command.CommandPath())

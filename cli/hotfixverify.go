@@ -35,6 +35,9 @@ have it. With --previous the nodes have seen that signed pointer before.
 A root document is verified as the one that follows ROOT.
 
 Exit codes: 0 nodes follow it, 1 they don't, 2 wrong usage.`,
+		Example: `  # As a node would: a root document, and a pointer after the one that nodes have seen
+  salve hotfix verify root-1.json --root root-1.json
+  salve hotfix verify signed-2.json --root root-1.json --previous signed.json`,
 		Args: oneArgument("the file to verify"),
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			asked.file = arguments[0]

@@ -19,6 +19,9 @@ func newExport(a *app) *cobra.Command {
 		Short: "Bring a run's record to a journal in a folder",
 		Long: `Bring a run's record to a journal in a folder. A closed run is copied. An open one is
 moved: it is closed where it was, and continues from the folder.`,
+		Example: `  # Take a record out of the cluster before the cluster is deleted; an open run goes on from the folder
+  salve runs export 20261122-021300-4f1a2b ./journal --kubeconfig ~/.kube/config
+  salve runs show 20261122-021300-4f1a2b --journal ./journal`,
 		Args: aRun("the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			kept, err := a.locate(command, from, arguments[0])
@@ -45,6 +48,9 @@ func newImport(a *app) *cobra.Command {
 		Long: `Bring a run's record from a journal in a folder to the journal that the flags name.
 A closed run is copied. An open one is moved: it is closed in the folder, and goes
 on where it is brought.`,
+		Example: `  # Bring a run that began without the cluster's API into the cluster, and resume it there
+  salve runs import 20261122-021300-4f1a2b ./journal --kubeconfig ~/.kube/config
+  salve resume 20261122-021300-4f1a2b --kubeconfig ~/.kube/config`,
 		Args: aRun("the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			kept, err := to.destination(command, a)

@@ -25,7 +25,7 @@ func newPipeline(a *app) *cobra.Command {
 // outputFlag gives a command an --output of its own in place of that of all
 // commands; the first form is the default.
 func outputFlag(flags *pflag.FlagSet, form *string, forms ...string) {
-	flags.StringVar(form, "output", forms[0], "how to print the answer: "+orList(forms))
+	flags.StringVarP(form, "output", "o", forms[0], "how to print the answer: "+orList(forms))
 }
 
 func checkForm(form string, forms ...string) error {
@@ -63,6 +63,7 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 func (a *app) environmentOf(config *pipeline.Config, fileOnly bool) pipeline.Environment {
 	return pipeline.Environment{
 		Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: a.pipelineRunbooks(),
+		Fields: refusedFields(),
 	}
 }
 

@@ -39,6 +39,8 @@ once set up for another platform would build programs that it can't execute.
 
 Exit codes: 0 built, or nothing had changed; 1 the build failed, or the machine
 can't execute what came of it; 2 wrong usage.`,
+		Example: `  # For the machine that will run the pipeline
+  salve pipeline build pipeline.yaml --platform linux/amd64`,
 		Args: oneArgument("the file of a pipeline"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			return a.buildPipeline(command.Context(), asked, arguments[0])

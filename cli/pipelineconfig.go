@@ -79,6 +79,11 @@ func (a *app) rendered(asked *contextFlags, path string) (*configuration.Rendere
 	if err != nil {
 		return nil, usage("%v", err)
 	}
+	if rendered != nil {
+		if err := diagnostic.Text(a.stderr, rendered.Warnings); err != nil {
+			return nil, err
+		}
+	}
 	if rendered != nil && rendered.Schema != "" && !asked.skipSchema {
 		if found, err = rendered.Validate(path, rendered.Schema); err != nil {
 			return nil, usage("%v. hint: --skip-schema-validation", err)

@@ -50,6 +50,11 @@ func newPipelineGraph(a *app) *cobra.Command {
 		Long: `Graph draws the steps in the order in which they can be run. The critical path is
 the chain of steps that takes longest: by what a file or a run in the journal says
 that they took; else by their timeouts, if each has one; else by their number.`,
+		Example: `  # On the terminal, and as a picture
+  salve pipeline graph pipeline.yaml
+  salve pipeline graph pipeline.yaml --output svg > graph.svg
+  # With the times of a run, for its critical path
+  salve pipeline graph pipeline.yaml --run 20261122-021300-4f1a2b --journal /srv/salve`,
 		Args: oneArgument("the file of a pipeline"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if err := checkForm(asked.form, forms...); err != nil {

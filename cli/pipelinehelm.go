@@ -14,6 +14,7 @@ import (
 
 	"salve/engine"
 	"salve/internal/clock"
+	"salve/internal/diagnostic"
 	"salve/internal/helm"
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/rollout"
@@ -40,7 +41,31 @@ type helmAction struct {
 	config *pipeline.Config
 	// subscription is the ID of one that a pipeline names.
 	subscription func(ctx context.Context, named string) (string, error)
-	charts       *registryCharts
+	// charts is nil where registries are not asked.
+	charts *registryCharts
+	// unbuilt: the build step may yet make the chart.
+	unbuilt bool
+}
+
+// invalidFileError is a file of a step that is not of the form that it must have: what is wrong stands in it, and named
+// is how the step names it.
+type invalidFileError struct {
+	named string
+	found diagnostic.Diagnostic
+}
+
+func (e *invalidFileError) Error() string {
+	if e.found.Position.Line == 0 {
+		return e.named + ": " + e.found.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", e.named, e.found.Position.Line, e.found.Message)
+}
+
+func (h *helmAction) invalid(named, message string) error {
+	at := diagnostic.Position{File: h.path(named)}
+	return &invalidFileError{named, diagnostic.Diagnostic{
+		Position: at, Severity: diagnostic.Error, Rule: "undeployable", Message: message,
+	}}
 }
 
 // released is what a Helm step says, with values in the place of references.
@@ -58,7 +83,8 @@ type released struct {
 // Capabilities say that the runbook looks by itself what became of a release that it began, and that a rollback begins
 // when the timeout has passed.
 func (*helmAction) Capabilities() rollout.Capabilities {
-	return rollout.Capabilities{Repeatable: true, OwnTimeout: true}
+	return rollout.Capabilities{Repeatable: true, OwnTimeout: true,
+		Ignores: []string{"identityFrom", "kustoDatabase", "kustoEndpoint", "kustoTable", "subnetName"}}
 }
 
 // Check reads the step's files, and its chart where that is in a registry: what was read then is what is released. One
@@ -106,15 +132,20 @@ func (h *helmAction) order(
 			return order, err
 		}
 		if namespace.Kind != "Namespace" || namespace.Name == "" {
-			return order, fmt.Errorf("%s: it is no Namespace with a name", file)
+			return order, h.invalid(file, "it is no Namespace with a name")
 		}
 		order.Namespaces = append(order.Namespaces, namespace)
 	}
 	var err error
-	if strings.HasPrefix(said.ChartDir, "oci://") {
+	switch inRegistry := strings.HasPrefix(said.ChartDir, "oci://"); {
+	case h.unbuilt, inRegistry && h.charts == nil:
+		err = &unreadError{fmt.Errorf("chartDir: %s is not read yet", said.ChartDir)}
+	case !inRegistry:
+		if order.Chart, err = helm.ReadChart(h.path(said.ChartDir)); err != nil {
+			err = fmt.Errorf("chartDir: %w", err)
+		}
+	default:
 		order.Chart, order.Origin, err = h.charts.chart(ctx, said.ChartDir)
-	} else {
-		order.Chart, err = helm.ReadChart(h.path(said.ChartDir))
 	}
 	return order, err
 }
@@ -134,7 +165,8 @@ func (h *helmAction) read(named string, given map[string]string, into any) error
 	}
 	text, found := h.config.Fill(named, string(content), func(value string) string { return value })
 	if found.Errors() > 0 {
-		return fmt.Errorf("%s:%d: %s", named, found[0].Position.Line, found[0].Message)
+		found[0].Position.File = h.path(named)
+		return &invalidFileError{named, found[0]}
 	}
 	places := make([]string, 0, 2*len(given))
 	for name, value := range given {
@@ -142,7 +174,8 @@ func (h *helmAction) read(named string, given map[string]string, into any) error
 	}
 	text = strings.NewReplacer(places...).Replace(text)
 	if err := yaml.Unmarshal([]byte(text), into); err != nil {
-		return fmt.Errorf("%s: with its values filled in it is no YAML of the right form", named) // its words show values
+		// The error's own words show values.
+		return h.invalid(named, "with its values filled in it is no YAML of the right form")
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ const fromLayout = "oci-layout"
 
 // Capabilities say that the runbook looks by itself what is there: an image has one digest.
 func (*mirrorAction) Capabilities() rollout.Capabilities {
-	return rollout.Capabilities{Repeatable: true}
+	return rollout.Capabilities{Repeatable: true, Ignores: []string{"shellIdentity"}}
 }
 
 // Check refuses a way to copy that nobody knows, and what names no image, as far as that is known before the step's

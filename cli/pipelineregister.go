@@ -38,7 +38,7 @@ type registerAction struct {
 
 // Capabilities say that the runbook looks by itself what is registered.
 func (*registerAction) Capabilities() rollout.Capabilities {
-	return rollout.Capabilities{Repeatable: true}
+	return rollout.Capabilities{Repeatable: true, Ignores: []string{"identityFrom"}}
 }
 
 // Secret: nothing of it is one.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +31,7 @@ const largestPlan = 32 << 20
 func (a *app) addPlanOutput(command *cobra.Command, asked *request) {
 	command.Flags().StringVarP(&asked.output, "output", "o", "table",
 		"how to print the answer: table or json; or a `FILE`, with a dot or a slash in its name, to which the plan is "+
-			"written for run --plan")
+			"written for run --plan: as YAML where it ends in .yaml or .yml, else as JSON")
 }
 
 // readPlanOutput tells formats from files.
@@ -65,8 +64,16 @@ func (e *invocation) writePlan(results []engine.Result) error {
 	if err != nil {
 		return fmt.Errorf("encoding the plan: %w", err)
 	}
+	if isYAMLFile(e.planFile) {
+		if raw, err = yamlOf(raw); err == nil {
+			_, err = jsonOf(raw) // what can't be read back is not written
+		}
+		if err != nil {
+			return fmt.Errorf("writing the plan as YAML: %w. hint: -o FILE.json", err)
+		}
+	}
 	err = writeWhole(e.planFile, func(file *os.File) error {
-		_, err := file.Write(append(raw, '\n'))
+		_, err := file.Write(append(bytes.TrimSuffix(raw, []byte("\n")), '\n'))
 		return err
 	})
 	if err != nil {
@@ -80,6 +87,11 @@ func readPlanFile(path string) (*runbook.Plan, error) {
 	raw, err := readBounded(path, largestPlan)
 	if err != nil {
 		return nil, usage("--plan: %v", err)
+	}
+	if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+		if raw, err = jsonOf(raw); err != nil {
+			return nil, usage("--plan %s: not a plan: %v", path, err)
+		}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
@@ -120,20 +132,17 @@ func (p planFile) asWritten(raw []byte) error {
 	return nil
 }
 
-// isDigest tells a plan's digest from the name of a file.
-func isDigest(text string) bool {
-	raw, err := hex.DecodeString(text)
-	return err == nil && len(raw) == 32 && strings.ToLower(text) == text
-}
-
 // readPlan takes --plan: a digest, or a file.
 func (r *request) readPlan(definition entry) error {
 	if r.plan == "" {
 		return nil
 	}
-	r.expected = &engine.ExpectedPlan{Digest: r.plan}
-	if isDigest(r.plan) {
+	if digest, whole := wholeDigest(r.plan); whole {
+		r.expected = &engine.ExpectedPlan{Digest: digest}
 		return nil
+	}
+	if isCutDigest(r.plan) {
+		return usage("invalid --plan %q: %d digits of a digest; a run is bound to all 64, or to a FILE", r.plan, len(r.plan))
 	}
 	plan, err := readPlanFile(r.plan)
 	if err != nil {

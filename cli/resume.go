@@ -76,7 +76,7 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 	if err != nil {
 		return err
 	}
-	if scenario := record.Header.Rehearsal; scenario != "" && record.Closed == nil {
+	if scenario := record.Header.Rehearsal; scenario != "" && record.MigratedTo == nil && record.Closed == nil {
 		return usage("run %q is a rehearsal of %s, whose Azure ended with it. hint: %s", run, scenario, record.Header.Command)
 	}
 	if record.Header.Runbook == rollout.Name {

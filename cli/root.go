@@ -130,6 +130,7 @@ func (a *app) checkGlobalFlags(command *cobra.Command) error {
 	if err := a.readConfigFile(command); err != nil {
 		return err
 	}
+	a.restyle() // the file may say how
 	if text := a.lookup("LOG_VERBOSITY"); text != "" {
 		verbosity, err := strconv.Atoi(text)
 		if err != nil || verbosity < 0 {

@@ -102,7 +102,7 @@ func newRunsList(a *app) *cobra.Command {
   # With runbook and beginning
   salve runs list -o wide
   # The names of those that are open
-  salve runs list -o jsonpath='{.runs[?(@.state=="open")].run}'`,
+  salve runs list -o jsonpath='{.runs[?(@.phase=="open")].run}'`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return a.listFrom(command, from)
 		},

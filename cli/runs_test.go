@@ -55,6 +55,8 @@ func TestOpenRunWhoseRecordIsLostIsListed(t *testing.T) {
 		}
 		lists(exitNeedsAttention, []string{"run-1", stateLost, "record lost: ", "2 runs", "2 open, 0 broken"},
 			"--journal", folder)
+		lists(exitNeedsAttention, []string{"open lost"}, "--journal", folder,
+			"-o", `jsonpath={.runs[?(@.run=="run-1")].phase} {.runs[?(@.run=="run-1")].record}`)
 		for _, command := range [][]string{{"resume", "run-1"}, {"runs", "show", "run-1"}, {"explain", "run-1"}} {
 			code, _, stderr := runProgram(BuiltIn(), lookup, append(command, "--journal", folder)...)
 			if code != exitNeedsAttention || !strings.Contains(stderr, "record lost: ") {

@@ -87,7 +87,8 @@ func (a *app) listing(ctx context.Context, kept *journal.Location, names []strin
 			found.rows = append(found.rows, a.unverified(name, err))
 			found.unverified++
 		default:
-			found.rows = append(found.rows, report.Listed{Run: name, State: report.StateBroken, Reason: err.Error()})
+			found.rows = append(found.rows, report.Listed{Run: name, Standing: report.Unbelieved(report.RecordBroken),
+				State: report.StateBroken, Reason: err.Error()})
 			found.broken++
 		}
 	}
@@ -194,11 +195,12 @@ func (a *app) leasedRuns(ctx context.Context, kept *journal.Location, found []st
 		if err := journal.CheckRunName(one.Run); err != nil {
 			return nil, fmt.Errorf("a lease in %s was edited: %w", kept.Where, err)
 		}
-		row := report.Listed{Run: one.Run, Runbook: one.Runbook, Target: one.Target, State: stateElsewhere,
+		row := report.Listed{Run: one.Run, Runbook: one.Runbook, Target: one.Target,
+			Standing: report.LeasedOnly(report.RecordElsewhere), State: stateElsewhere,
 			Reason: "the lease names it as open; its record is in " + one.Location}
 		if one.Location == kept.Location() {
 			lost := &journal.LostRecordError{Open: one}
-			row.State, row.Reason = stateLost, lost.Error()
+			row.Standing, row.State, row.Reason = report.LeasedOnly(report.RecordLost), stateLost, lost.Error()
 		}
 		unlisted = append(unlisted, row)
 	}

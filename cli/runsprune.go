@@ -24,6 +24,10 @@ func newPrune(a *app) *cobra.Command {
 		Long: fmt.Sprintf(`Delete the records and exports of old closed runs. A run that is open is never
 deleted. Without --keep or --older-than the newest %d closed runs of each target are
 kept.`, journal.DefaultKeep),
+		Example: `  # Delete closed runs that ended more than 90 days ago
+  salve runs prune --older-than 2160h --kubeconfig ~/.kube/config
+  # Keep the newest ten closed runs of each target
+  salve runs prune --keep 10 --journal /srv/salve`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if keep < 0 || older < 0 {

@@ -16,17 +16,21 @@ const simulator = "salve-sim"
 
 func newRehearse(a *app) *cobra.Command {
 	return a.delegated("rehearse [SCENARIO]",
-		"Run a runbook on an embedded Azure, on a clock that runs faster", "rehearse")
+		"Run a runbook on an embedded Azure, on a clock that runs faster", `  # What there is to rehearse, and one of it
+  salve rehearse --list
+  salve rehearse wedged --journal ./journal`, "rehearse")
 }
 
 func newSim(a *app) *cobra.Command {
-	return a.delegated("sim", "The embedded Azure as a service, for test environments")
+	return a.delegated("sim", "The embedded Azure as a service, for test environments",
+		`  # Serve a scenario, with a test cluster as the managed one
+  salve sim serve wedged --kubeconfig test-cluster.yaml`)
 }
 
 // delegated is a command that the simulator executes: its flags and its help are there.
-func (a *app) delegated(use, short string, leading ...string) *cobra.Command {
+func (a *app) delegated(use, short, example string, leading ...string) *cobra.Command {
 	return &cobra.Command{
-		Use: use, Short: short + " (" + simulator + ")", DisableFlagParsing: true,
+		Use: use, Short: short + " (" + simulator + ")", DisableFlagParsing: true, Example: example,
 		RunE: func(_ *cobra.Command, arguments []string) error {
 			path, err := findSimulator()
 			if err != nil {

@@ -145,6 +145,8 @@ func TestColoursInTmux(t *testing.T) {
 		{"the list of runs", "", ran + " >/dev/null 2>&1; salve runs list --journal j", true},
 		{"--no-color", "", ran + " --no-color", false},
 		{"--plain", "", ran + " --plain", false},
+		{"no-color in the configuration", "SALVE_CONFIG=c.yaml", "echo no-color: true >c.yaml; " + ran, false},
+		{"plain in the configuration", "SALVE_CONFIG=c.yaml", "echo plain: true >c.yaml; " + ran, false},
 		{"NO_COLOR", "NO_COLOR=1", ran, false},
 		{"TERM=dumb", "", "TERM=dumb " + ran, false},
 		{"through a pipe", "", ran + " 2>/dev/null | cat", false},
@@ -158,6 +160,25 @@ func TestColoursInTmux(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCtrlZ gives the terminal back while the process is stopped, and the picture when it goes on.
+func TestCtrlZ(t *testing.T) {
+	p := newPane(t, 80, 24)
+	p.types("set -m; echo be''fore; salve rehearse wedged --speed 60 --journal j")
+	p.until(`add-stand-in +ARM is creating`, time.Minute)
+	p.tmux("send-keys", "C-z")
+	screen := p.until(`(?m)Stopped`, time.Minute)
+	if !strings.Contains(screen, "before\n") || strings.Contains(screen, "add-stand-in") {
+		t.Errorf("the terminal was not given back:\n%s", screen)
+	}
+	p.types("echo in be''tween; fg")
+	screen = p.until(`(?m)\A.*aks-recr`, time.Minute)
+	if strings.Contains(screen, "between") || strings.Contains(screen, "Stopped") {
+		t.Errorf("the picture is drawn over what was there:\n%s", screen)
+	}
+	p.until(`(?m)^Remediated aks-1/system: all final checks hold\.$`, 2*time.Minute)
+	p.once("in between\n")
 }
 
 // TestTerminalIsGivenBack: also by a process that is killed by the second signal.

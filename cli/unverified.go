@@ -22,7 +22,8 @@ func isUnseen(err error) bool {
 func (a *app) unverified(run string, err error) report.Listed {
 	var unverified *journal.UnverifiedError
 	if !errors.As(err, &unverified) {
-		return report.Listed{Run: run, State: report.StateUnverified, Reason: a.worded(err)}
+		return report.Listed{Run: run, Standing: report.Unbelieved(report.RecordUnverified),
+			State: report.StateUnverified, Reason: a.worded(err)}
 	}
 	return report.ListUnverified(unverified.History, a.whyUnverified(unverified))
 }

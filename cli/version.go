@@ -20,7 +20,9 @@ type built struct {
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print which program this is", Args: noArguments,
+		Use: "version", Short: "Print which program this is", Example: `  # Which program this is, for a bug report
+  salve version -o json`,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			version := builtFrom()
 			if a.json() {

@@ -38,6 +38,8 @@ type Approvals interface {
 type Said struct {
 	journal.Statement
 	Refused error
+	// Left is not about a statement: at least so many more were not read, to bound the work of a look.
+	Left int
 }
 
 // waiting is one process's wait for the answer to one question.
@@ -146,9 +148,12 @@ func (w *waiting) look(ctx context.Context) (answer approved, found bool, _ erro
 		}
 	}
 	w.unseen = looked
+	if err := w.leave(ctx, said); err != nil {
+		return approved{}, false, err
+	}
 	for _, denials := range []bool{true, false} {
 		for _, one := range said {
-			if one.Denied != denials {
+			if one.Left > 0 || one.Denied != denials {
 				continue
 			}
 			if err := w.admit(one); err != nil {
@@ -227,6 +232,20 @@ func (w *waiting) refuse(ctx context.Context, said Said, why error) error {
 		kind = "denial"
 	}
 	return w.warn(ctx, "", fmt.Sprintf("%s by %s refused: %v", kind, said.By, why))
+}
+
+// leave tells once that statements were left unread: an approval or a denial may be among them.
+func (w *waiting) leave(ctx context.Context, said []Said) error {
+	const unread = "unread"
+	for _, one := range said {
+		if one.Left == 0 || w.told[unread] {
+			continue
+		}
+		w.told[unread] = true
+		return w.warn(ctx, "", fmt.Sprintf("at least %d more statements about this plan were not read, an approval or a "+
+			"denial may be among them. hint: interrupt the run and resume it, which asks anew", one.Left))
+	}
+	return nil
 }
 
 func (w *waiting) denied(ctx context.Context, statement journal.Statement) error {

@@ -119,6 +119,18 @@ func TestRefusedStatementsAreToldOfWithinBounds(t *testing.T) {
 	})
 }
 
+// TestStatementsThatWereNotReadAreTold, once: what decides may be among them.
+func TestStatementsThatWereNotReadAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, people, options := gated(t)
+		people.answer = func(string, journal.Question) []engine.Said { return []engine.Said{{Left: 12}} }
+		result := b.runWith(b.book(), options)
+		if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "at least 12 more statements") {
+			t.Errorf("warnings %q", result.Warnings)
+		}
+	})
+}
+
 // TestWhoAsksMayDeny: four eyes are for what is done, and not for leaving it.
 func TestWhoAsksMayDeny(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -81,7 +81,7 @@ func (f Folder) Statements(
 		return nil, fmt.Errorf("reading approvals: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	names, err := statementsIn(root, begins(run, question.ID))
+	names, left, err := statementsIn(root, begins(run, question.ID))
 	if err != nil {
 		return nil, fmt.Errorf("reading approvals: %w", err)
 	}
@@ -101,19 +101,22 @@ func (f Folder) Statements(
 		statement.Proof = filepath.Join(subfolder, name)
 		all = append(all, engine.Said{Statement: statement, Refused: err})
 	}
+	if left > 0 {
+		all = append(all, engine.Said{Left: left})
+	}
 	return all, nil
 }
 
-// statementsIn are the names of the statements that begin so.
-func statementsIn(root *os.Root, beginning string) (names []string, err error) {
+// statementsIn are the names of the statements that begin so, and how many more there are.
+func statementsIn(root *os.Root, beginning string) (names []string, left int, err error) {
 	dir, err := root.Open(".")
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, dir.Close()) }()
 	entries, err := dir.ReadDir(-1)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for _, entry := range entries {
 		if name := entry.Name(); strings.HasPrefix(name, beginning) && strings.HasSuffix(name, extension) &&
@@ -122,7 +125,8 @@ func statementsIn(root *os.Root, beginning string) (names []string, err error) {
 		}
 	}
 	slices.Sort(names)
-	return names[:min(len(names), mostStatements)], nil
+	read := min(len(names), mostStatements)
+	return names[:read], len(names) - read, nil
 }
 
 const extension = ".json"

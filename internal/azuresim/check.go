@@ -3,7 +3,6 @@ package azuresim
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -20,8 +19,6 @@ type problem struct {
 func wrong(path []any, format string, arguments ...any) *problem {
 	return &problem{path: path, reason: fmt.Sprintf(format, arguments...)}
 }
-
-var groupName = regexp.MustCompile(`^[-\w.()]{0,89}[-\w()]$`)
 
 func outcomes() []string {
 	return []string{"remediated", "nothing-to-do", "deferred", "failed", "undecided", "needs-attention"}

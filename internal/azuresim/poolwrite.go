@@ -73,6 +73,9 @@ func (m *model) checkPool(name string, properties map[string]any, current *pool)
 	if why := checkCounts(properties, mode); why != nil {
 		return why
 	}
+	if why := checkSizes(name, properties); why != nil {
+		return why
+	}
 	return m.checkVersion(name, version, current)
 }
 

@@ -31,6 +31,17 @@ func TestPoolsAreReadStrictly(t *testing.T) {
 			"no node for the system": {`{"properties": {"vmSize": "x", "count": 0, "mode": "System"}}`, parameter, "minCount:1"},
 			"a range that is too wide": {`{"properties": {"vmSize": "x", "count": 1, "enableAutoScaling": true, "minCount": 0, "maxCount": 1001}}`,
 				parameter, "not between 0 and 1000"},
+			"a range of none for the system": {`{"properties": {"vmSize": "x", "count": 1, "mode": "System", ` +
+				`"enableAutoScaling": true, "minCount": 0, "maxCount": 3}}`, parameter, "not between 1 and 1000"},
+			"a range without autoscaling": {`{"properties": {"vmSize": "x", "count": 1, "minCount": 1, "maxCount": 3}}`, parameter,
+				"minCount and maxCount need enableAutoScaling"},
+			"a disk that is too small": {`{"properties": {"vmSize": "x", "count": 1, "osDiskSizeGB": 29}}`, parameter,
+				"The OSDiskSize for Agent extra cannot be less than 30GB or larger than 2048GB."},
+			"a disk that is too large": {`{"properties": {"vmSize": "x", "count": 1, "osDiskSizeGB": 2049}}`, parameter,
+				"larger than 2048GB."},
+			"too few pods": {`{"properties": {"vmSize": "x", "count": 1, "maxPods": 9}}`, parameter,
+				"maxPods 9 is not between 10 and 250"},
+			"too many pods": {`{"properties": {"vmSize": "x", "count": 1, "maxPods": 251}}`, parameter, "maxPods 251"},
 			"a version above the control plane's": {versioned("1.99.0"), "NodePoolMcVersionIncompatible",
 				"Node pool version 1.99.0 and control plane version 1.33.4 are incompatible. Minor version of node pool version " +
 					"99 is bigger than control plane version 33."},

@@ -2,6 +2,7 @@ package azuresim
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -213,6 +214,7 @@ func (m *model) tagGroup(name string, tags map[string]any) {
 // putGroup makes a resource group, or changes its tags.
 func (m *model) putGroup(name string, body map[string]any) (created bool, _ *refusal) {
 	location, _ := body["location"].(string)
+	location = regionName(location)
 	tags, _ := body["tags"].(map[string]any)
 	known, there := m.findGroup(name)
 	switch {
@@ -220,9 +222,12 @@ func (m *model) putGroup(name string, body map[string]any) (created bool, _ *ref
 		return false, refuse(http.StatusBadRequest, "LocationRequired",
 			"The location property is required for this definition.")
 	case !there:
+		if why := m.refuseGroup(name, location); why != nil {
+			return false, why
+		}
 		m.groups = append(m.groups, &group{name: name, location: location, tags: tags})
 		return true, nil
-	case m.groupBody(known)["location"] != location:
+	case regionName(fmt.Sprint(m.groupBody(known)["location"])) != location:
 		return false, refuse(http.StatusConflict, "InvalidResourceGroupLocation", "Invalid resource group location '%s'. "+
 			"The Resource group already exists in location '%s'.", location, m.groupBody(known)["location"])
 	}

@@ -178,3 +178,24 @@ func podOf(t *testing.T, object *unstructured.Unstructured) *unstructured.Unstru
 func containerOf(spec map[string]any) map[string]any {
 	return spec["containers"].([]any)[0].(map[string]any)
 }
+
+// TestKubernetesTakesTheSchedulesThatTheChartTakes, and no other.
+func TestKubernetesTakesTheSchedulesThatTheChartTakes(t *testing.T) {
+	plane := newPlane(t)
+	for schedule, says := range schedules {
+		t.Run(schedule, func(t *testing.T) {
+			for _, object := range objects(t, "cronjob") {
+				if object.GetKind() != "CronJob" {
+					continue
+				}
+				object.SetName("scheduled")
+				if err := unstructured.SetNestedField(object.Object, schedule, "spec", "schedule"); err != nil {
+					t.Fatal(err)
+				}
+				if err := plane.admit(t, object); (err == nil) != (says == "") {
+					t.Errorf("the chart says %q, the API server %v", says, err)
+				}
+			}
+		})
+	}
+}

@@ -1,11 +1,13 @@
 package console
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// heldLines is how many lines are kept of a step that runs beside the one whose group is open.
+// heldLines is how many lines are kept of a step that runs beside the one whose group is open, besides those that say
+// what is wrong: none of these is ever left out.
 const heldLines = 200
 
 // groups writes lines in groups, one for each step. A host knows one open group at a time and no groups within groups:
@@ -24,8 +26,9 @@ type groups struct {
 type group struct {
 	key, title string
 	lines      []string
-	dropped    bool
-	over       bool
+	// ordinary are the lines that might have been left out, and left how many were, behind the lines up to at.
+	ordinary, left, at int
+	over               bool
 	// after are the lines that follow the group.
 	after []string
 }
@@ -46,18 +49,39 @@ func (g *groups) open(key, title string) {
 	g.put(g.host.open(title))
 }
 
-// line writes a line into a group that was begun; any other stands where it is.
+// line writes a line into a group that was begun; any other stands where it is. Of a group that is held, ordinary lines
+// are left out when there are too many.
 func (g *groups) line(key, text string) {
 	held := g.of(key)
-	switch {
-	case held == nil:
+	if held == nil {
 		g.put(text)
-	case len(held.lines) < heldLines:
-		held.lines = append(held.lines, text)
-	case !held.dropped:
-		held.dropped = true
-		held.lines = append(held.lines, "more lines are in the journal")
+		return
 	}
+	if held.ordinary++; held.ordinary <= heldLines {
+		held.lines = append(held.lines, text)
+		return
+	}
+	if held.left++; held.left == 1 {
+		held.at = len(held.lines)
+	}
+}
+
+// wrong writes a line that says what is wrong, as line does, and is never left out.
+func (g *groups) wrong(key, text string) {
+	if held := g.of(key); held != nil {
+		held.lines = append(held.lines, text)
+		return
+	}
+	g.put(text)
+}
+
+// all are the lines that were held, with how many were left out.
+func (one *group) all() []string {
+	if one.left == 0 {
+		return one.lines
+	}
+	said := fmt.Sprintf("%d ordinary lines were left out here, and no warning or failure", one.left)
+	return slices.Insert(slices.Clone(one.lines), one.at, said)
 }
 
 // end closes a group. after are lines that follow it.
@@ -93,14 +117,14 @@ func (g *groups) next() {
 	first := running[0]
 	g.waiting = running[1:]
 	g.open(first.key, first.title)
-	for _, line := range first.lines {
+	for _, line := range first.all() {
 		g.put(line)
 	}
 }
 
 func (g *groups) whole(one *group) {
 	g.put(g.host.open(one.title))
-	for _, line := range one.lines {
+	for _, line := range one.all() {
 		g.put(line)
 	}
 	g.put(g.host.end())

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -31,6 +32,47 @@ func TestFailureOfAHeldStepIsToldAboveTheLog(t *testing.T) {
 			}
 			wellFormed(t, told)
 		})
+	}
+}
+
+// TestNoWarningOfAHeldStepIsLeftOut, however much the step says; of what is ordinary it is said how much was.
+func TestNoWarningOfAHeldStepIsLeftOut(t *testing.T) {
+	for _, host := range []Host{GitHubActions, AzurePipelines} {
+		events := []engine.Event{
+			{At: midnight, Kind: engine.StepBegan, Step: "one"},
+			{At: midnight, Kind: engine.StepBegan, Step: "two"},
+		}
+		for n := range 3 * heldLines {
+			events = append(events, engine.Event{At: midnight, Kind: engine.Waiting, Step: "two", Text: fmt.Sprint("line ", n)})
+			if n%10 == 0 {
+				events = append(events, engine.Event{At: midnight, Kind: engine.Warning, Step: "two",
+					Text: fmt.Sprintf("odd %d.", n)})
+			}
+		}
+		found := runbook.No("gone")
+		found.Guard = "there"
+		events = append(events,
+			engine.Event{At: midnight, Kind: engine.Found, Step: "two", Finding: &found},
+			engine.Event{At: midnight, Kind: engine.StepEnded, Step: "two",
+				Result: &journal.Result{Result: journal.Failure, Reason: "no capacity"}},
+			engine.Event{At: midnight, Kind: engine.StepEnded, Step: "one", Result: &journal.Result{Result: journal.Done}})
+		told := toldOf(host, events)
+		for n := 0; n < 3*heldLines; n += 10 {
+			if strings.Count(told, fmt.Sprintf("odd %d.", n)) != 2 { // in the log, and as what the host shows above it
+				t.Fatalf("warning %d is told %d times", n, strings.Count(told, fmt.Sprintf("odd %d.", n)))
+			}
+		}
+		for _, want := range []string{
+			"401 ordinary lines were left out here", "there does-not-hold: gone", "failed after 0s: no capacity", "line 198\n",
+		} {
+			if strings.Count(told, want) != 1 {
+				t.Errorf("%q is told %d times:\n%s", want, strings.Count(told, want), told)
+			}
+		}
+		if strings.Contains(told, "line 199\n") {
+			t.Error("more lines are held than are to be")
+		}
+		wellFormed(t, told)
 	}
 }
 

@@ -144,7 +144,11 @@ func (l *Lines) found(of string, event engine.Event) {
 	if event.Finding.Override != "" {
 		text += " (overridden: " + event.Finding.Override + ")"
 	}
-	l.tell(key, event, text)
+	if event.Finding.Passes() {
+		l.tell(key, event, text)
+		return
+	}
+	l.tellWrong(key, event, text)
 }
 
 // step tells what a step is at.
@@ -194,13 +198,16 @@ func (l *Lines) over(key string, step *lineStep, event engine.Event) {
 	if result.Observed {
 		text += ", already so"
 	}
-	l.tell(key, event, joined(text, result.Reason))
+	said := joined(text, result.Reason)
 	switch result.Result {
 	case journal.Done, journal.Skipped:
+		l.tell(key, event, said)
 		l.groups.end(key)
 	case journal.Unknown:
+		l.tellWrong(key, event, said)
 		l.groups.end(key, l.groups.host.mark(warning, l.clean(key), l.clean("not known to be done: "+result.Reason)))
 	default:
+		l.tellWrong(key, event, said)
 		l.groups.end(key, l.groups.host.mark(failure, l.clean(key), l.clean(joined("failed", result.Reason))))
 	}
 }
@@ -239,8 +246,13 @@ func (l *Lines) ended(of string, event engine.Event) {
 
 // marked tells what the host shows above the log too.
 func (l *Lines) marked(key string, event engine.Event, of severity, text string) {
-	l.tell(key, event, text)
-	l.groups.line(key, l.groups.host.mark(of, l.clean(key), l.clean(text)))
+	l.tellWrong(key, event, text)
+	l.groups.wrong(key, l.groups.host.mark(of, l.clean(key), l.clean(text)))
+}
+
+// tellWrong tells what is wrong: no bound leaves it out.
+func (l *Lines) tellWrong(key string, event engine.Event, text string) {
+	l.groups.wrong(key, l.text(event.At, strings.TrimSuffix(key, "/"), text))
 }
 
 func (l *Lines) tell(key string, event engine.Event, text string) {

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,9 @@ type Live struct {
 	last    string
 	ended   chan struct{}
 	working sync.WaitGroup
+	// terminal is held while it is given back or taken; closed means that it is not taken again.
+	terminal sync.Mutex
+	closed   bool
 }
 
 // LiveOptions say what is drawn, and how.
@@ -50,6 +54,9 @@ func NewLive(out io.Writer, options LiveOptions, environment []string) *Live {
 		}
 	})
 	live.working.Go(live.tick)
+	if _, is := out.(*os.File); is { // a terminal, whose keys suspend the process
+		live.working.Go(live.suspend)
+	}
 	return live
 }
 
@@ -99,6 +106,9 @@ func (l *Live) Expect(usual map[string]time.Duration) { l.program.Send(expectati
 
 // Close gives the terminal back and prints the last frame.
 func (l *Live) Close() {
+	l.terminal.Lock()
+	l.closed = true
+	l.terminal.Unlock()
 	l.program.Send(closing{})
 	l.program.Quit()
 	l.working.Wait()

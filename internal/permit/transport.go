@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"salve/internal/apierr"
+	"salve/internal/redact"
 )
 
 type contextKey struct{}
@@ -45,13 +46,13 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	p := FromContext(request.Context())
 	if err := p.Authorize(request.Context()); err != nil {
 		closeBody(request)
-		return nil, fmt.Errorf("%s %s: %w", request.Method, request.URL.Path, err)
+		return nil, fmt.Errorf("%s %s: %w", request.Method, redact.Path(request.URL.EscapedPath()), err)
 	}
 	if t.Header != "" {
 		request = request.Clone(request.Context())
 		request.Header.Set(t.Header, p.ID())
 	}
-	made := Request{Method: request.Method, Path: request.URL.EscapedPath(), Permit: p.ID()}
+	made := Request{Method: request.Method, Path: redact.Path(request.URL.EscapedPath()), Permit: p.ID()}
 	answered := p.note(made)
 	response, err := t.Base.RoundTrip(request)
 	if err != nil {

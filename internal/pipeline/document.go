@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -28,6 +29,12 @@ const (
 // Document reads the YAML of a file that is no pipeline, such as that of a topology, as strictly as that of one.
 func Document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 	return document(path, content)
+}
+
+// Booleans warns of the words in a file that YAML 1.1 takes for true and false, where nothing else of it is validated.
+func Booleans(path string, content []byte) diagnostic.List {
+	_, found := document(path, content)
+	return slices.DeleteFunc(found, func(one diagnostic.Diagnostic) bool { return one.Rule != "yaml-boolean" })
 }
 
 // document reads the YAML of a file. What comes back is nil when there is none;

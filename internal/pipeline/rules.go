@@ -79,7 +79,7 @@ var Rules = []diagnostic.Rule{
 		Why: "The time is that since a step was first done for the revision."},
 	{ID: "chart-by-tag", Says: "A chart in a registry is named by its digest.",
 		Why: "A tag may name another chart tomorrow. One that moves during a rollout is noticed."},
-	{ID: "undeployable", Says: "An ARM step's template and parameters are JSON that fits together.",
+	{ID: "undeployable", Says: "What a step deploys, releases or registers is of the form that it must have.",
 		Why: "The step would fail when its turn comes."},
 	{ID: "no-effect", Says: "A field does something when this runner runs the pipeline.",
 		Why: "Others may heed it; what is done instead is said."},

@@ -25,6 +25,8 @@ type Environment struct {
 	Programs func(action string) (path string, err error)
 	// Runbooks are those that there are, by their names. nil validates none.
 	Runbooks map[string]RegisteredRunbook
+	// Fields refuse values, by actions and the names of their fields. nil refuses none.
+	Fields map[string]map[string]Refusal
 }
 
 // Validate validates a pipeline that was parsed: names, dependencies, inputs, files,
@@ -49,6 +51,7 @@ func Validate(file *File, in Environment) (*File, diagnostic.List) {
 	}
 	v.runbooks()
 	v.charts()
+	v.values()
 	v.effects()
 	v.programs()
 	v.folder()

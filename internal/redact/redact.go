@@ -35,6 +35,16 @@ var shapes = []shape{ //nolint:gochecknoglobals // compiled once, never changed
 	{[]string{"bearer"}, regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}`), []byte(after)},
 	// JSON, in which journals are written, spells & as \u0026 and a quote as \".
 	{[]string{"sig="}, regexp.MustCompile(`(?i)((?:[?&]|\\u0026)sig=)[^&"\\\s]+`), []byte(after)},
+	// Signatures and keys in addresses, as S3, Google, CloudFront, API Management and Functions have them. What may be
+	// another thing by its name has the length of a key.
+	{[]string{"signature=", "credential=", "security-token=", "subscription-key="},
+		regexp.MustCompile(`(?i)((?:[?&]|\\u0026)(?:x-(?:amz|goog)-)?(?:signature|credential|` +
+			`security-token|subscription-key)=)[^&"\\\s]+`), []byte(after)},
+	{[]string{"code=", "key="}, regexp.MustCompile(`(?i)((?:[?&]|\\u0026)(?:code|key)=)[^&"\\\s]{16,}`), []byte(after)},
+	// Addresses of webhooks are the right to use them.
+	{[]string{"/services/t"}, regexp.MustCompile(`(/services/T[A-Z0-9]+/B[A-Z0-9]+/)[A-Za-z0-9]{8,}`), []byte(after)},
+	{[]string{"/api/webhooks/"}, regexp.MustCompile(`(/api/webhooks/[0-9]+/)[A-Za-z0-9_-]{8,}`), []byte(after)},
+	{[]string{"/webhookb2/"}, regexp.MustCompile(`(/webhookb2/)[^"\\\s]+`), []byte(after)},
 	{[]string{"accountkey", "sharedaccesskey"},
 		regexp.MustCompile(`(?i)((?:AccountKey|SharedAccessKey)\s*=\s*)[A-Za-z0-9+/=%]{8,}`), []byte(after)},
 	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -36,6 +37,21 @@ const (
 	// maxSecret bounds what a vault or a registry may answer.
 	maxSecret = 256 << 10
 )
+
+// registryLabel is a registry's name, or the label of its host, which has a hash behind a dash:
+// https://learn.microsoft.com/azure/container-registry/container-registry-get-started-portal
+var registryLabel = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{4,66}$`)
+
+// ValidateNameOrHost refuses what is neither the name of a registry in Azure nor a host.
+func ValidateNameOrHost(named string) error {
+	if strings.ContainsAny(named, ".:") {
+		return ValidateHost(named)
+	}
+	if !registryLabel.MatchString(named) {
+		return fmt.Errorf("%q is no registry's name in Azure, which has at least 5 letters and digits, and no host", named)
+	}
+	return nil
+}
 
 // Host is a registry's host, of its name in Azure; a host is taken as it is.
 func (a Azure) Host(registry string) string {

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -33,15 +34,44 @@ func (i Image) Tag() string { return strings.TrimPrefix(i.Digest, "sha256:") }
 // https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
 var repositoryName = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
 
+// digestForm is that of the only algorithm that registries have to know.
+var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+
+// ValidateDigest refuses what no image has as its digest.
+func ValidateDigest(digest string) error {
+	if !digestForm.MatchString(digest) {
+		return fmt.Errorf("the digest %q must be sha256: and 64 hexadecimal digits, in lower case", digest)
+	}
+	return nil
+}
+
+// ValidateRepository refuses what no repository can be called.
+func ValidateRepository(repository string) error {
+	if !repositoryName.MatchString(repository) {
+		return fmt.Errorf("%q is no name of a repository", repository)
+	}
+	return nil
+}
+
+// ValidateHost refuses what is no registry's host, with its port where that isn't the usual one: a scheme and a path,
+// among others.
+func ValidateHost(host string) error {
+	parsed, err := name.NewRegistry(host, name.StrictValidation)
+	switch {
+	case err != nil || host == "":
+		return fmt.Errorf("%q is no host of a registry, such as registry.example or registry.example:5000", host)
+	case parsed.RegistryStr() != host: // docker.io has such rules
+		return fmt.Errorf("%q would be taken for %s; write it so", host, parsed.RegistryStr())
+	}
+	return nil
+}
+
 func (i Image) reference() (name.Digest, error) {
 	if i.Registry == "" || i.Repository == "" {
 		return name.Digest{}, fmt.Errorf("image %s: a registry and a repository are needed", i)
 	}
-	if !strings.HasPrefix(i.Digest, "sha256:") {
-		return name.Digest{}, fmt.Errorf("image %s: the digest must be sha256: and 64 hexadecimal digits", i)
-	}
-	if !repositoryName.MatchString(i.Repository) {
-		return name.Digest{}, fmt.Errorf("image %s: %q is no name of a repository", i, i.Repository)
+	if err := errors.Join(ValidateDigest(i.Digest), ValidateRepository(i.Repository)); err != nil {
+		return name.Digest{}, fmt.Errorf("image %s: %w", i, err)
 	}
 	reference, err := name.NewDigest(i.String(), name.StrictValidation)
 	if err != nil {

@@ -83,6 +83,31 @@ func TestCopy(t *testing.T) {
 	}
 }
 
+// TestTagThatCannotBeSeenIsNotWritten: it may name another image.
+func TestTagThatCannotBeSeenIsNotWritten(t *testing.T) {
+	seen := &counter{}
+	here := registrytest.Serve(t, nil)
+	there := registrytest.Serve(t, func(next http.Handler) http.Handler {
+		return seen.watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/manifests/v1") {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			next.ServeHTTP(w, r)
+		}))
+	})
+	image := registrytest.Push(t, here, "fleet/controller", false)
+	err := registry.New(nil, nil).Copy(permitted(t), image, in(image, there), "v1")
+	if apierr.ClassOf(err) != apierr.Denied {
+		t.Errorf("%s: %v", apierr.ClassOf(err), err)
+	}
+	for _, change := range seen.taken() {
+		if strings.HasSuffix(change, "/manifests/v1") {
+			t.Errorf("it asked for %s", change)
+		}
+	}
+}
+
 func TestWithoutAPermitNothingIsCopied(t *testing.T) {
 	seen := &counter{}
 	here, there := registrytest.Serve(t, nil), registrytest.Serve(t, seen.watch)

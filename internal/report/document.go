@@ -59,7 +59,9 @@ type Result struct {
 // Story is the document of one run: its header and its timeline.
 type Story struct {
 	Document
-	Header   journal.Header      `json:"header"`
+	Header journal.Header `json:"header"`
+	Standing
+	// State is the Standing for people.
 	State    string              `json:"state"`
 	Closed   *journal.Verdict    `json:"closed,omitempty"`
 	Parked   *journal.Verdict    `json:"parked,omitempty"`
@@ -74,7 +76,7 @@ func NewStory(history *journal.History) (Story, error) {
 		return Story{}, err
 	}
 	story := Story{
-		Document: NewDocument("timeline"), Header: history.Header, State: standing(history),
+		Document: NewDocument("timeline"), Header: history.Header, Standing: StandingOf(history), State: standing(history),
 		Closed: history.Closed, Parked: history.Parked, Timeline: moments,
 	}
 	checks, found, err := lastChecks(history)
@@ -88,7 +90,9 @@ func NewStory(history *journal.History) (Story, error) {
 type Explanation struct {
 	Document
 	Header journal.Header `json:"header"`
-	State  string         `json:"state"`
+	Standing
+	// State is the Standing for people.
+	State string `json:"state"`
 	// Different is how many decisions do not come out the same again.
 	Different int        `json:"different"`
 	Decisions []Decision `json:"decisions"`
@@ -98,7 +102,8 @@ type Explanation struct {
 func NewExplanation(history *journal.History) (Explanation, error) {
 	decisions, err := Decisions(history)
 	explanation := Explanation{
-		Document: NewDocument("explanation"), Header: history.Header, State: standing(history), Decisions: decisions,
+		Document: NewDocument("explanation"), Header: history.Header, Standing: StandingOf(history),
+		State: standing(history), Decisions: decisions,
 	}
 	for _, decision := range decisions {
 		if !decision.Same {

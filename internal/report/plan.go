@@ -29,16 +29,16 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 		if step.Irreversible && !passed {
 			passed = true
 			s.paint(Doubtful, noReturn+": from here on nothing is undone")
-			s.line("  ── the point of no return: from here on nothing is undone ──")
+			s.hang("  ── ", noReturn+": from here on nothing is undone ──")
 		}
 		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))
 		s.hang(lead, step.Changes)
 		if inputs := pairs(step.Inputs, whole); inputs != "" {
-			s.hang(strings.Repeat(" ", 5+column+2)+"with ", inputs)
+			s.hang(strings.Repeat(" ", 5+column+2), "with "+inputs)
 		}
 	}
 	s.line("")
-	s.line("Digest %s: the same state of the world gives the same digest.", plan.Digest)
+	s.hang("", fmt.Sprintf("Digest %s: the same state of the world gives the same digest.", plan.Digest))
 	return s.flush(out)
 }
 

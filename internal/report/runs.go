@@ -20,7 +20,8 @@ type Listed struct {
 	Opened time.Time `json:"opened,omitzero"`
 	// Took is the time from the first entry to the last, in seconds.
 	Took float64 `json:"tookSeconds,omitempty"`
-	// State is an outcome, "open" with or without one, StateBroken or StateUnverified.
+	Standing
+	// State is the Standing for people: an outcome, "open" with or without one, StateBroken or StateUnverified.
 	State string `json:"state"`
 	// Reason says why it ended so, or what is broken.
 	Reason string `json:"reason,omitempty"`
@@ -37,11 +38,12 @@ const (
 // ListUnverified is List for a record that is not verified, and why: how the run stands is the record's word.
 func ListUnverified(history *journal.History, why string) Listed {
 	if len(history.Entries) == 0 {
-		return Listed{Run: history.Header.Run, State: StateUnverified, Reason: why}
+		return Listed{Run: history.Header.Run, Standing: Unbelieved(RecordUnverified), State: StateUnverified, Reason: why}
 	}
 	listed := List(history)
 	claim := strings.TrimRight(strings.Join(strings.Fields(listed.State+", "+listed.Reason), " "), "., ")
-	listed.State, listed.Reason = StateUnverified, fmt.Sprintf("the record says: %s. But %s", claim, why)
+	listed.Standing, listed.State = Unbelieved(RecordUnverified), StateUnverified
+	listed.Reason = fmt.Sprintf("the record says: %s. But %s", claim, why)
 	return listed
 }
 
@@ -50,7 +52,8 @@ func List(history *journal.History) Listed {
 	first, last := history.Entries[0].At, history.Entries[len(history.Entries)-1].At
 	listed := Listed{
 		Run: history.Header.Run, Runbook: history.Header.Runbook, Target: history.Header.Target.Name,
-		Opened: first, Took: last.Sub(first).Seconds(), State: standing(history),
+		Opened: first, Took: last.Sub(first).Seconds(),
+		Standing: StandingOf(history), State: standing(history),
 	}
 	switch {
 	case history.Closed != nil:

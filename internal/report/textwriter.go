@@ -35,10 +35,20 @@ func (s *textWriter) line(format string, args ...any) {
 	s.count += 1 + strings.Count(written, "\n")
 }
 
+// narrowIndent is how far text is indented below a lead that leaves no room beside it.
+const narrowIndent = 4
+
 // hang writes text after a lead; the lines after the first are indented so that
-// they stand below the text.
+// they stand below the text. Where the lead leaves too little room the text stands below it.
 func (s *textWriter) hang(lead, text string) {
 	indent := utf8.RuneCountInString(lead)
+	beside := indent+utf8.RuneCountInString(flat(text)) <= s.width
+	if s.width > 0 && s.width-indent < narrowest && indent > narrowIndent && !beside {
+		if strings.TrimSpace(lead) != "" {
+			s.line("%s", lead)
+		}
+		indent, lead = narrowIndent, strings.Repeat(" ", narrowIndent)
+	}
 	for i, part := range wrap(text, s.width, indent) {
 		if i > 0 {
 			lead = strings.Repeat(" ", indent)
@@ -57,10 +67,13 @@ func (s *textWriter) flush(out io.Writer) error {
 	return err
 }
 
+// Wrapped is a text broken at spaces into lines of a width; 0 never breaks.
+func Wrapped(text string, width int) string { return strings.Join(wrap(text, width, 0), "\n") }
+
 // wrap breaks text at spaces, so that it fits beside an indent.
 func wrap(text string, width, indent int) []string {
 	text = flat(text)
-	room := max(width-indent, narrowest)
+	room := max(width-indent, min(narrowest, width-narrowIndent))
 	if width <= 0 || utf8.RuneCountInString(text) <= room {
 		return []string{text}
 	}

@@ -53,18 +53,7 @@ func (s *textWriter) heading(history *journal.History) {
 }
 
 // standing says whether a run is closed, parked or open.
-func standing(history *journal.History) string {
-	switch {
-	case history.Closed != nil:
-		return string(history.Closed.Outcome)
-	case history.Parked != nil:
-		return "open: " + string(history.Parked.Outcome)
-	case history.Asked != nil:
-		return "open: waiting for approval"
-	default:
-		return "open"
-	}
-}
+func standing(history *journal.History) string { return StandingOf(history).text() }
 
 // sign is a line's result in one character.
 func sign(m Moment) string {

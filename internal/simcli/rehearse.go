@@ -40,6 +40,9 @@ func newRehearse() *cobra.Command {
 		Short:             "Run a runbook on an embedded Azure, on a clock that runs faster",
 		Long: `Run a runbook on an embedded Azure: the same code, an accelerated clock, no
 subscription. SCENARIO is one of --list or a YAML file; the default is wedged.`,
+		Example: `  # What there is to rehearse, and one of it
+  salve-sim rehearse --list
+  salve-sim rehearse wedged --journal ./journal`,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			switch {
 			case len(arguments) > 1:

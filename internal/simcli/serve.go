@@ -42,6 +42,8 @@ the managed one: Node objects come and go there as machines boot and die, and kw
 animates them. Any ARM client can talk to it, with any credentials, and gets the
 kubeconfig: give it a test cluster. SCENARIO is one of salve-sim rehearse --list or a YAML
 file. What to paste is printed once it serves; SIGINT or SIGTERM ends it.`,
+		Example: `  # Serve a scenario, with a test cluster as the managed one
+  salve-sim serve wedged --kubeconfig test-cluster.yaml`,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) != 1 {
 				return cli.Usage("%s takes one argument, a scenario; it got %d", command.CommandPath(), len(arguments))

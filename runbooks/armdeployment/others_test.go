@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"salve/azure"
 	"salve/engine"
 	"salve/internal/azuresim"
 	"salve/runbook"
@@ -80,6 +81,18 @@ func TestDeploymentThatIsTakenAwayIsMadeAgain(t *testing.T) {
 	}
 }
 
+// TestDeploymentThatSomebodyCancelsHasFailed: it isn't active any more, and hasn't made all of it.
+func TestDeploymentThatSomebodyCancelsHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		s.world.After(first(started), func() {
+			name := azure.DeploymentName{ResourceGroup: s.in.ResourceGroup, Name: s.in.Deployment}
+			s.sendTo("POST", azure.DeploymentID(s.in.Subscription, name)+"/cancel", nil)
+		})
+		s.ends(runbook.NeedsAttention, `deploy: deployment "fleet-vault-0a" is Canceled: `)
+	})
+}
+
 // TestDeploymentThatIsNotOursIsAQuestionInTheEnd: whatever happens to it between the step and the final checks.
 func TestDeploymentThatIsNotOursIsAQuestionInTheEnd(t *testing.T) {
 	type row struct {
@@ -90,6 +103,9 @@ func TestDeploymentThatIsNotOursIsAQuestionInTheEnd(t *testing.T) {
 		"it is deleted": {func(s *scene, _ string) { s.others("DELETE", nil) }, "ARM has no deployment of this name"},
 		"it is made again with another content": {func(s *scene, run string) {
 			s.othersDeploy(map[string]string{"salve-run": run, "salve-content": "f00d"})
+		}, "the deployment is Succeeded with another content"},
+		"it is made again and doesn't say with what": {func(s *scene, run string) {
+			s.othersDeploy(map[string]string{"salve-run": run})
 		}, "the deployment is Succeeded with another content"},
 		"it fails when it is made again": {func(s *scene, _ string) {
 			s.world.Rewrite(read, func(body map[string]any) {

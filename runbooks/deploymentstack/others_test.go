@@ -1,11 +1,14 @@
 package deploymentstack_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"salve/engine"
 	"salve/internal/azuresim"
 	"salve/runbook"
 	"salve/runbooks/deploymentstack"
@@ -53,6 +56,19 @@ func TestFailureOfTheStackTellsNoSecret(t *testing.T) {
 	})
 }
 
+// TestStackThatOthersBeginMeanwhileIsNotTouched: the name was free when the run began, and isn't any more right before
+// the step.
+func TestStackThatOthersBeginMeanwhileIsNotTouched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		s.world.After(azuresim.Requests{Method: "GET", Path: "*/deploymentStacks/*", Times: 1}, s.other)
+		result := s.ends(runbook.Deferred, "the stack is deploying, by somebody else")
+		if s.puts() != 1 || result.Open {
+			t.Errorf("%d updates, want the others' alone; open %t", s.puts(), result.Open)
+		}
+	})
+}
+
 // TestStackThatOthersUpdateMeanwhileIsNotTakenForOurs, even with the same content: it is made anew.
 func TestStackThatOthersUpdateMeanwhileIsNotTakenForOurs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -68,6 +84,32 @@ func TestStackThatOthersUpdateMeanwhileIsNotTakenForOurs(t *testing.T) {
 			t.Errorf("%d updates, want 2", s.puts())
 		}
 	})
+}
+
+// TestCorrectedTemplateReplacesWhatTheRunBegan: what the run began with another template is waited for, and not taken
+// for what is asked for now.
+func TestCorrectedTemplateReplacesWhatTheRunBegan(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"that goes on": 0, "that has ended since": time.Hour / 2} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				s.world.After(azuresim.Requests{Method: "PUT", Path: "*/deploymentStacks/*", Times: 1},
+					func() { cancel(engine.ErrInterrupted) })
+				stopped, err := s.runUntil(ctx)
+				if err != nil || !stopped.Open || s.stack().State != "deploying" {
+					t.Fatalf("ended %s, open %t, %v", stopped.Outcome, stopped.Open, err)
+				}
+				time.Sleep(pause)
+				s.order.Template = vaults("c")
+				result := s.ends(runbook.Remediated, "all final checks hold")
+				if result.Run != stopped.Run || s.puts() != 2 || !s.has("c") || s.has("a") {
+					t.Errorf("run %s, %d updates, %+v", result.Run, s.puts(), s.stack())
+				}
+			})
+		})
+	}
 }
 
 // rewriteStack changes what ARM says of the stack.

@@ -1,6 +1,7 @@
 package deploymentstack_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -87,14 +88,16 @@ func (s *scene) acts(transport http.RoundTripper) deploymentstack.World {
 	return deploymentstack.World{Azure: client, Clock: clock.RealClock{}}
 }
 
-func (s *scene) run() (engine.Result, error) {
+func (s *scene) run() (engine.Result, error) { return s.runUntil(s.t.Context()) }
+
+func (s *scene) runUntil(ctx context.Context) (engine.Result, error) {
 	s.t.Helper()
 	book, err := deploymentstack.New(s.acts(s.world.ARM()), s.in, s.order)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	machine := engine.Engine{Journal: s.journal, Clock: clock.RealClock{}, Watch: s.watch}
-	return machine.Run(s.t.Context(), book, engine.Options{})
+	return machine.Run(ctx, book, engine.Options{})
 }
 
 func (s *scene) ends(want runbook.Outcome, says string) engine.Result {

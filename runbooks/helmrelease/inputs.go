@@ -64,12 +64,25 @@ func (in Inputs) validate() error {
 
 // ValidateNames refuses names that Helm or Kubernetes would refuse: they are known before the cluster is.
 func (in Inputs) ValidateNames() error {
-	switch {
-	case len(in.Release) > longestRelease || !releaseName.MatchString(in.Release):
-		return fmt.Errorf("release %q: a name has 1 to %d lower-case letters, digits, dots and dashes", in.Release,
+	if err := ValidateRelease(in.Release); err != nil {
+		return err
+	}
+	return ValidateNamespace(in.Namespace)
+}
+
+// ValidateRelease refuses what no release can be called.
+func ValidateRelease(name string) error {
+	if len(name) > longestRelease || !releaseName.MatchString(name) {
+		return fmt.Errorf("release %q: a name has 1 to %d lower-case letters, digits, dots and dashes", name,
 			longestRelease)
-	case len(in.Namespace) > 63 || !namespaceName.MatchString(in.Namespace):
-		return fmt.Errorf("namespace %q: a name has 1 to 63 lower-case letters, digits and -", in.Namespace)
+	}
+	return nil
+}
+
+// ValidateNamespace refuses what no namespace can be called.
+func ValidateNamespace(name string) error {
+	if len(name) > 63 || !namespaceName.MatchString(name) {
+		return fmt.Errorf("namespace %q: a name has 1 to 63 lower-case letters, digits and -", name)
 	}
 	return nil
 }
@@ -79,8 +92,8 @@ func (o Order) validate() error {
 		return fmt.Errorf("the timeout of a release must be above 0, not %s", o.Timeout)
 	}
 	for _, one := range o.Namespaces {
-		if !namespaceName.MatchString(one.Name) {
-			return fmt.Errorf("namespace %q: a name has 1 to 63 lower-case letters, digits and -", one.Name)
+		if err := ValidateNamespace(one.Name); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -142,6 +142,7 @@ func TestTheChartGivesExactlyWhatIsUsed(t *testing.T) {
 		Folder: "../../deploy/helm/salve", Name: "rescue", Namespace: "default", Values: map[string]any{
 			"runbook": "rescue-stranded-pods", "image": map[string]any{"repository": "registry.invalid/salve"},
 			"journal": map[string]any{"namespace": "chart-journal"},
+			"args":    []any{"--selector=app=web", "--expected-namespace=web"},
 		},
 	}.Objects()
 	s.must(err)

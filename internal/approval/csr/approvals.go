@@ -68,19 +68,23 @@ func (a Approvals) Requester(ctx context.Context, _ journal.ApprovalRule) (journ
 func (a Approvals) Statements(
 	ctx context.Context, rule journal.ApprovalRule, run string, question journal.Question,
 ) ([]engine.Said, error) {
-	objects, err := a.list(ctx, run)
+	objects, cut, err := a.list(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	var all []engine.Said
-	reviewed := 0
+	reviewed, left := 0, 0
+	if cut {
+		left = 1 // the API server doesn't say how many
+	}
 	for i := range objects {
 		statement, err := statementIn(&objects[i])
 		if err != nil || statement.Question != question.ID {
 			continue // it answers nothing that is asked
 		}
 		if reviewed++; reviewed > mostReviewed {
-			break
+			left++
+			continue
 		}
 		said := engine.Said{Statement: statement}
 		switch refused, err := a.review(ctx, run, &objects[i]); {
@@ -93,11 +97,16 @@ func (a Approvals) Statements(
 		}
 		all = append(all, said)
 	}
+	if left > 0 {
+		all = append(all, engine.Said{Left: left})
+	}
 	return all, nil
 }
 
-func (a Approvals) list(ctx context.Context, run string) ([]certificatesv1.CertificateSigningRequest, error) {
-	var objects []certificatesv1.CertificateSigningRequest
+// list gives the requests about a run, the newest first, and whether there are more.
+func (a Approvals) list(ctx context.Context, run string) (
+	objects []certificatesv1.CertificateSigningRequest, cut bool, _ error,
+) {
 	options := metav1.ListOptions{
 		FieldSelector: "spec.signerName=" + SignerName, LabelSelector: runLabel + "=" + run, Limit: page,
 	}
@@ -108,12 +117,12 @@ func (a Approvals) list(ctx context.Context, run string) ([]certificatesv1.Certi
 			return kube.Classify(err)
 		})
 		if err != nil {
-			return nil, fmt.Errorf("listing approvals: %w", err)
+			return nil, false, fmt.Errorf("listing approvals: %w", err)
 		}
 		objects = append(objects, list.Items...)
 		if options.Continue = list.Continue; options.Continue == "" || len(objects) >= mostListed {
 			newest(objects)
-			return objects, nil
+			return objects, options.Continue != "", nil
 		}
 	}
 }

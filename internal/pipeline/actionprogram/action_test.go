@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -143,6 +144,14 @@ func TestRun(t *testing.T) {
 			situation: situation{observe: notDone, apply: says(`"result":"done"`)},
 			result:    journal.Unknown, reason: "is observed as not-done: no lamp", verbs: "observe apply observe",
 		},
+		"what can't be seen afterwards is not done": {
+			situation: situation{observe: "test -e made && { " + blind + "; exit; }; " + absent, apply: makes},
+			result:    journal.Unknown, reason: "is observed as unknown: 403", verbs: "observe apply observe",
+		},
+		"an answer with blanks without end behind it": {
+			situation: situation{observe: isDone + `; head -c 3000000 /dev/zero | tr '\0' ' '`, apply: makes},
+			result:    journal.Failure, refused: true, reason: "more than 1048576 bytes", verbs: "observe",
+		},
 		"an answer with more behind it is none": {
 			situation: situation{observe: isDone + "; echo also this", apply: makes},
 			result:    journal.Failure, refused: true, reason: "more than one JSON object", verbs: "observe",
@@ -207,6 +216,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestAnEndlessAnswerIsNotKept: a program that says more than anybody reads takes no memory for it.
+func TestAnEndlessAnswerIsNotKept(t *testing.T) {
+	b := newBench(t, situation{observe: "head -c 200000000 /dev/zero"})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	outcome := b.action.Run(t.Context(), b.attempt)
+	runtime.ReadMemStats(&after)
+	if !outcome.Refused || !strings.Contains(outcome.Reason, "more than 1048576 bytes") {
+		t.Errorf("%s: %s", outcome.Result, outcome.Reason)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 20<<20 {
+		t.Errorf("%d MiB were taken", took>>20)
+	}
+}
+
 // TestAnObservationHasTwoMinutes, on a clock that runs as fast as a test can wait.
 func TestAnObservationHasTwoMinutes(t *testing.T) {
 	b := newBench(t, situation{observe: "sleep 3600"})
@@ -256,6 +280,18 @@ func TestPreviewAppliesNothing(t *testing.T) {
 		t.Errorf("%q, %v", says, err)
 	}
 	if verbs := b.verbs(t); verbs != "observe plan" {
+		t.Errorf("it was asked to %q", verbs)
+	}
+}
+
+// TestPreviewOfWhatCannotBeSeenIsNone: no plan is made of a state that nobody knows.
+func TestPreviewOfWhatCannotBeSeenIsNone(t *testing.T) {
+	b := newBench(t, situation{observe: blind, plan: says(`"changes":[{"kind":"create","resource":"lamp"}]`)})
+	said, err := b.action.Preview(t.Context(), b.attempt)
+	if said != "" || err == nil || !strings.Contains(err.Error(), "whether its work is done can't be seen: 403") {
+		t.Errorf("%q, %v", said, err)
+	}
+	if verbs := b.verbs(t); verbs != "observe" {
 		t.Errorf("it was asked to %q", verbs)
 	}
 }

@@ -40,7 +40,7 @@ func ask[A answer](ctx context.Context, a *Action, verb verb, attempt *rollout.A
 	if err != nil {
 		return none, wrap(&notStartedError{err})
 	}
-	read, unread := decode[A](said.Bytes())
+	read, unread := decode[A](said.kept.Bytes())
 	switch {
 	case exit.Stopped:
 		return none, wrap(fmt.Errorf("it was ended after %s, without an answer", within(limited, limit)))
@@ -135,15 +135,17 @@ func requestOf(verb verb, attempt *rollout.Attempt) (raw []byte, environment []s
 }
 
 // bounded keeps the beginning of what a program says. It lets the rest pass: a program must not hang because of it.
+//
+// The buffer is no part of its type: io.Copy would have it read all that there is.
 type bounded struct {
-	bytes.Buffer
+	kept  bytes.Buffer
 	limit int
 	over  bool
 }
 
 func (b *bounded) Write(text []byte) (int, error) {
-	fits := min(len(text), b.limit-b.Len())
+	fits := min(len(text), b.limit-b.kept.Len())
 	b.over = b.over || fits < len(text)
-	b.Buffer.Write(text[:fits])
+	b.kept.Write(text[:fits])
 	return len(text), nil
 }

@@ -49,6 +49,8 @@ type Rendered struct {
 	Values map[string]any
 	// Schema is the path of the JSON schema that the file names; empty where it names none.
 	Schema string
+	// Warnings are what hardly means what it says: words that YAML 1.1 takes for true and false.
+	Warnings diagnostic.List
 	// Everywhere: the file has nothing of its own for the region.
 	Everywhere bool
 }
@@ -92,15 +94,17 @@ func IsUnrendered(path string) (bool, error) {
 // the list; the configuration is nil then.
 func Render(context Context, path string, overlays ...string) (*Rendered, diagnostic.List, error) {
 	whole, schema := map[string]any{}, ""
+	var warnings diagnostic.List
 	for _, one := range append([]string{path}, overlays...) {
 		content, err := pipeline.ReadContent(one)
 		if err != nil {
 			return nil, nil, err
 		}
-		values, wrong := fill(context, one, string(content))
+		filled, values, wrong := fill(context, one, string(content))
 		if wrong != nil {
 			return nil, diagnostic.List{*wrong}, nil
 		}
+		warnings = append(warnings, booleans(one, string(content), filled)...)
 		if named, ok := values["$schema"].(string); ok {
 			schema = beside(one, named)
 		}
@@ -110,7 +114,7 @@ func Render(context Context, path string, overlays ...string) (*Rendered, diagno
 	if wrong != nil {
 		return nil, diagnostic.List{*wrong}, nil
 	}
-	rendered.Schema = schema
+	rendered.Schema, rendered.Warnings = schema, warnings
 	return rendered, nil, nil
 }
 
@@ -121,24 +125,34 @@ func beside(path, named string) string {
 	return filepath.Join(filepath.Dir(path), filepath.FromSlash(named))
 }
 
-// fill is a file with its templates filled in.
-func fill(context Context, path, text string) (map[string]any, *diagnostic.Diagnostic) {
+// booleans warns of words in a file that was filled in. Their lines are those of the file where templates add none and
+// take none away; else they are not known.
+func booleans(path, text, filled string) diagnostic.List {
+	found := pipeline.Booleans(path, []byte(filled))
+	if strings.Count(text, "\n") != strings.Count(filled, "\n") {
+		for i := range found {
+			found[i].Position = diagnostic.Position{File: path}
+		}
+	}
+	return found
+}
+
+// fill is a file with its templates filled in, and what it says then.
+func fill(context Context, path, text string) (filled string, values map[string]any, found *diagnostic.Diagnostic) {
 	template, err := gotemplate.Parse(text)
-	var filled string
 	if err == nil {
 		filled, err = template.Execute(context.data())
 	}
 	var wrong *gotemplate.Error
 	if errors.As(err, &wrong) {
-		return nil, unfilled(path, wrong)
+		return "", nil, unfilled(path, wrong)
 	}
-	values, err := parse([]byte(filled))
-	if err != nil {
-		found := problem(diagnostic.Position{File: path}, "yaml-syntax",
+	if values, err = parse([]byte(filled)); err != nil {
+		wrong := problem(diagnostic.Position{File: path}, "yaml-syntax",
 			"this is not YAML once it is filled in: "+err.Error())
-		return nil, &found
+		return "", nil, &wrong
 	}
-	return values, nil
+	return filled, values, nil
 }
 
 // unfilled says why a file can't be filled in, and who gives what is missing.

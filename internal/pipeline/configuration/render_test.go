@@ -106,3 +106,28 @@ func TestDifferences(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestRenderWarnsOfBooleans: what rollout tools read as true or false is said, keys too: the schema's own words about a
+// key "false" would explain nothing.
+func TestRenderWarnsOfBooleans(t *testing.T) {
+	for name, row := range map[string]struct{ text, want string }{
+		"a value":       {"defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
+		"a key":         {"defaults: {n: 1}\nclouds: {c: {environments: {e: {}}}}", ":1:12: "},
+		"of a template": {"defaults: {a: {{ .ctx.answer }}}\nclouds: {c: {environments: {e: {}}}}", ":1:15: "},
+		"lines that change": {"{{ range .ctx.lines }}\n{{ end }}defaults: {a: yes}\nclouds: {c: {environments: {e: {}}}}",
+			".yaml: "},
+	} {
+		context := place()
+		context.Stamp = "on"
+		text := strings.NewReplacer(".ctx.answer", ".ctx.stamp", ".ctx.lines", "$i := 3").Replace(row.text)
+		path := write(t, "config.yaml", text)
+		rendered, found, err := configuration.Render(context, path)
+		if err != nil || len(found) > 0 {
+			t.Fatal(name, found, err)
+		}
+		if len(rendered.Warnings) != 1 || rendered.Warnings[0].Rule != "yaml-boolean" ||
+			!strings.Contains(rendered.Warnings[0].String(), row.want) {
+			t.Errorf("%s: %v, want one yaml-boolean at %q", name, rendered.Warnings, row.want)
+		}
+	}
+}

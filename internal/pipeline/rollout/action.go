@@ -25,6 +25,8 @@ type Capabilities struct {
 	// Repeatable: the action itself looks what became of an attempt that was cut
 	// off, so that nobody has to be asked before the next one.
 	Repeatable bool
+	// Ignores are the fields of steps that the action has no use for: what it would do is known without them.
+	Ignores []string
 	// Idle: an attempt only waits, and takes nobody's place meanwhile.
 	Idle bool
 	// OwnTimeout: the action itself ends its attempts by the step's timeout, and needs time beyond it to take back what

@@ -51,8 +51,16 @@ func (f LogFolder) Open(run string, step pipeline.StepID, number int) (Log, erro
 			return nil, errors.Join(err, file.Close())
 		}
 	}
-	return &fileLog{file: file}, nil
+	info, err := file.Stat()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return &fileLog{file: file, left: MostLog - info.Size()}, nil
 }
+
+// MostLog bounds the log of a step, in bytes: one that writes without end must not fill the disk, on which the journal
+// may be.
+const MostLog = 256 << 20
 
 // longest is how much of a line is held back until its end is seen, in bytes: a
 // secret that is written in pieces is found in a whole line only.
@@ -64,8 +72,10 @@ const heldBack = 16 << 10
 
 // fileLog writes whole lines, with secrets masked.
 type fileLog struct {
-	mu      sync.Mutex
-	file    *os.File
+	mu   sync.Mutex
+	file *os.File
+	// left is how much the file may grow.
+	left    int64
 	held    []byte
 	secrets []string
 }
@@ -95,8 +105,17 @@ func (l *fileLog) Write(text []byte) (int, error) {
 }
 
 func (l *fileLog) flush(end int) error {
-	_, err := l.file.WriteString(mask(string(l.held[:end]), l.secrets))
+	text := mask(string(l.held[:end]), l.secrets)
 	l.held = append(l.held[:0], l.held[end:]...)
+	if l.left <= 0 {
+		return nil
+	}
+	if int64(len(text)) > l.left {
+		text = fmt.Sprintf("%s\n--- a log has at most %d MiB; what the step says from here on is not kept ---\n",
+			strings.ToValidUTF8(text[:l.left], ""), MostLog>>20)
+	}
+	l.left -= int64(len(text))
+	_, err := l.file.WriteString(text)
 	return err
 }
 

@@ -1,6 +1,8 @@
 package rollout_test
 
 import (
+	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -103,6 +105,48 @@ func BenchmarkLog(b *testing.B) {
 	for b.Loop() {
 		if _, err := log.Write(text); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestLogsAreBounded: a step that writes without end fills no disk, and its next attempt none either.
+func TestLogsAreBounded(t *testing.T) {
+	folder := rollout.LogFolder(t.TempDir())
+	step := pipeline.StepID{ResourceGroup: "g", Step: "s"}
+	path := folder.Path("run-1", step)
+	write := func(text string) {
+		t.Helper()
+		log, err := folder.Open("run-1", step, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = log.Write([]byte(text))
+		if again, err := log.Write([]byte("and more\n")); err != nil || again != len("and more\n") {
+			t.Errorf("a step is told of the bound: %d, %v", again, err)
+		}
+		if err := errors.Join(err, log.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	if err := os.Truncate(path, rollout.MostLog-4); err != nil { // nothing is written for it on the disk
+		t.Fatal(err)
+	}
+	const note = "--- a log has at most 256 MiB; what the step says from here on is not kept ---\n"
+	for range 2 {
+		write("yes\nno\nperhaps\n")
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		end := make([]byte, 200)
+		n, err := file.ReadAt(end, rollout.MostLog-4)
+		if err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		if got := string(end[:n]); got != "yes\n\n"+note {
+			t.Errorf("the log ends with %q", got)
 		}
 	}
 }

@@ -52,7 +52,11 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 	var previews []Preview
 	for _, i := range plan.Graph.Order() {
 		step := plan.Steps[i]
-		variables, known := last.previewed(step)
+		var ignored []string
+		if action := r.Actions[step.Action.Value]; action != nil {
+			ignored = action.Capabilities().Ignores
+		}
+		variables, known := last.previewed(step, ignored)
 		variables = plan.secrets.conceal(step, variables)
 		preview := Preview{Step: step.ID().String(), Action: step.Action.Value}
 		secrets := slices.Clone(plan.secrets.texts)

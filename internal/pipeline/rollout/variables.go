@@ -127,13 +127,13 @@ func (o outputs) lost(input pipeline.Input) bool {
 }
 
 // previewed are the variables of a step with what is known of them; known is false
-// when some are not. What will be known only later is named in angle brackets.
-func (o outputs) previewed(step *pipeline.Step) (all []Variable, known bool) {
+// when some are not, besides those that its action ignores. What will be known only later is named in angle brackets.
+func (o outputs) previewed(step *pipeline.Step, ignored []string) (all []Variable, known bool) {
 	known = true
 	for _, variable := range variables(step) {
 		one, err := o.one(step, variable)
 		if err != nil {
-			known = false
+			known = known && slices.Contains(ignored, variable.Name.Value)
 			one = Variable{Name: variable.Name.Value, Secret: telling.MatchString(variable.Name.Value)}
 			one.Value = fmt.Sprintf("<%s of %s>", variable.Input.Name.Value, variable.Input.ID())
 		}

@@ -116,7 +116,7 @@ func (w *work) variables(step *pipeline.Step) ([]Variable, error) {
 func (w *work) previewed(step *pipeline.Step) []Variable {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all, _ := w.outputs.previewed(step)
+	all, _ := w.outputs.previewed(step, nil)
 	return w.plan.secrets.conceal(step, all)
 }
 

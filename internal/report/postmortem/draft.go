@@ -44,19 +44,21 @@ type Period struct {
 
 // Run is one run in short.
 type Run struct {
-	Run      string    `json:"run"`
-	Pipeline bool      `json:"pipeline,omitempty"`
-	Runbook  string    `json:"runbook"`
-	Version  string    `json:"version"`
-	Program  string    `json:"program,omitempty"`
-	Target   string    `json:"target"`
-	Actor    string    `json:"actor"`
-	Command  string    `json:"command,omitempty"`
-	State    string    `json:"state"`
-	Reason   string    `json:"reason,omitempty"`
-	Opened   time.Time `json:"opened"`
-	Last     time.Time `json:"last"`
-	Seconds  float64   `json:"seconds"`
+	Run      string `json:"run"`
+	Pipeline bool   `json:"pipeline,omitempty"`
+	Runbook  string `json:"runbook"`
+	Version  string `json:"version"`
+	Program  string `json:"program,omitempty"`
+	Target   string `json:"target"`
+	Actor    string `json:"actor"`
+	Command  string `json:"command,omitempty"`
+	report.Standing
+	// State is the Standing for people.
+	State   string    `json:"state"`
+	Reason  string    `json:"reason,omitempty"`
+	Opened  time.Time `json:"opened"`
+	Last    time.Time `json:"last"`
+	Seconds float64   `json:"seconds"`
 	// cut tells that the record goes on after the bounds.
 	cut bool
 }

@@ -164,18 +164,20 @@ func headline(history *journal.History, entries []journal.Entry) Run {
 		Runbook: clean(header.Runbook, eventRoom),
 		Version: clean(header.Version, eventRoom), Program: clean(header.Program, eventRoom),
 		Target: clean(header.Target.Name, eventRoom), Actor: clean(report.Person(header.Holder), eventRoom),
-		Command: clean(header.Command, itemRoom), State: "open",
+		Command: clean(header.Command, itemRoom), Standing: report.Standing{Phase: report.PhaseOpen}, State: "open",
 		Opened: first, Last: last, Seconds: last.Sub(first).Seconds(),
 	}
 	switch {
 	case len(entries) < len(history.Entries):
 		run.cut, run.Reason = true, "at the end of the bounds; its record goes on"
 		if last := entries[len(entries)-1]; last.Kind == journal.Parked {
-			run.State = "open: waits for a person"
+			run.WaitsFor, run.State = report.ForOperator, "open: waits for a person"
 		}
 	case history.Closed != nil:
+		run.Standing = report.StandingOf(history)
 		run.State, run.Reason = string(history.Closed.Outcome), clean(history.Closed.Reason, eventRoom)
 	case history.Parked != nil:
+		run.Standing = report.StandingOf(history)
 		run.State, run.Reason = "open: "+string(history.Parked.Outcome), clean(history.Parked.Reason, eventRoom)
 	}
 	return run

@@ -33,7 +33,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if eq .Values.mode "prow-watch" -}}
 prow-watch
 {{- else -}}
-{{- if and (eq .Values.mode "watch") .Values.runbook (ne .Values.runbook "rescue-stranded-pods") }}
+{{- $known := (.Files.Get "roles/runbooks.yaml" | fromYaml).runbooks }}
+{{- if and (eq .Values.mode "watch") .Values.runbook (not (get (get $known .Values.runbook | default dict) "watch")) }}
 {{- fail (printf "mode watch: %s has no check --watch; a cronjob with command: check asks again and again" .Values.runbook) }}
 {{- end }}
 {{- required "runbook is required, for example rescue-stranded-pods" .Values.runbook }}
