@@ -212,10 +212,10 @@ func TestNamesAreRefusedBeforeAnythingBegins(t *testing.T) {
 	for says, change := range map[string][2]string{
 		`release "Web_App": a name has 1 to 53`: {"releaseName: web", "releaseName: Web_App"},
 		`namespace "a/b": a name has`:           {"releaseNamespace: '{{ .namespace }}'", "releaseNamespace: a/b"},
-		"the digest must be sha256: and 64":     {"digest: {value: none}", "digest: {value: 'latest'}"},
+		`"latest" must be sha256: and 64 hex`:   {"digest: {value: none}", "digest: {value: 'latest'}"},
 		`"Fleet/web" is no name of a repo`:      {"repository: {value: fleet/web}", "repository: {value: Fleet/web}"},
 		`providerConfigRef: namespaces must`:    {"providerConfigRef: providers", "providerConfigRef: namespaces"},
-		"Namespaces: it must be a list of t":    {"configRef: namespaces", "configRef: mixed"},
+		`"5" is no namespace of a resource pr`:  {"configRef: namespaces", "configRef: mixed"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +241,7 @@ func TestNamesAreRefusedBeforeAnythingBegins(t *testing.T) {
 				"'}\n    publicSource", 1)
 			for name, content := range map[string]string{
 				"pipeline.yaml": text, "values.yaml": "{}\n", "chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
-				"config.yaml": "namespace: n\nproviders: {Microsoft.Compute: {poll: true}}\nnamespaces: [Microsoft.Cdn]\n" +
+				"config.yaml": "namespace: web\nproviders: {Microsoft.Compute: {poll: true}}\nnamespaces: [Microsoft.Cdn]\n" +
 					"mixed: [Microsoft.Cdn, 5]\n",
 			} {
 				if err := os.MkdirAll(filepath.Dir(r.in(name)), 0o700); err != nil {
