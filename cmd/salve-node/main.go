@@ -1,5 +1,9 @@
 //go:build linux
 
+// How many processors a control group allows need not be read: it is one thing after the other here, see main.
+//
+//go:debug containermaxprocs=0
+//go:debug updatemaxprocs=0
 package main
 
 import (
