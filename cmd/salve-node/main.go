@@ -4,6 +4,7 @@
 //
 //go:debug containermaxprocs=0
 //go:debug updatemaxprocs=0
+
 package main
 
 import (
