@@ -15,8 +15,9 @@ func Documents(program string, rows []Row) []byte {
 
 With ` + "`--output json`" + ` a command prints one JSON document to standard output, and everything else
 to standard error. Each document begins with ` + "`schemaVersion` and `kind`" + `. Within a schema version fields
-may be added, and none is removed or changes its meaning: a consumer ignores fields that it does not know. How a run stands
-is in ` + "`phase`, `outcome`, `waitsFor` and `record`" + `, whose values are fixed; the text ` + "`state`" + ` beside them is for people.
+may be added, and none is removed or changes its meaning: a consumer ignores fields that it does not know. How a
+run stands is in ` + "`phase`, `outcome`, `waitsFor` and `record`" + `, whose values are fixed; the text
+` + "`state`" + ` beside them is for people.
 
     salve runs list --output json | jq -r '.runs[] | select(.phase == "open") | .run'
 
