@@ -146,7 +146,7 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 	case asked.denied:
 	case asked.digest == "":
 		return usage("required flag --plan not set: nothing is approved. hint: %s", asked.command(waiting))
-	case !names(asked.digest, waiting.Plan.Digest):
+	case !beginsDigest(asked.digest, waiting.Plan.Digest):
 		return usage("run %s waits with another plan than %s: look at the one above. hint: %s", asked.run, asked.digest,
 			asked.command(waiting))
 	}

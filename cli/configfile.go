@@ -42,14 +42,14 @@ func (a *app) readConfigFile(command *cobra.Command) error {
 	if err != nil || document == nil {
 		return err
 	}
-	seen := map[string]bool{}
+	keys, seen := configKeys(), map[string]bool{}
 	for i := 0; i+1 < len(document.Content); i += 2 {
 		key, value := document.Content[i], document.Content[i+1]
-		known, is := configKeys()[key.Value]
+		known, is := keys[key.Value]
 		switch {
 		case !is:
 			return usage("%s:%d:%d: unknown key %q. %s", path, key.Line, key.Column, key.Value,
-				didYouMean(key.Value, slices.Collect(maps.Keys(configKeys()))))
+				didYouMean(key.Value, slices.Collect(maps.Keys(keys))))
 		case seen[key.Value]:
 			return usage("%s:%d:%d: duplicate key %q", path, key.Line, key.Column, key.Value)
 		case value.Kind != yaml.ScalarNode || value.Value == "" || value.Tag == "!!null":

@@ -38,5 +38,5 @@ func checkDigest(text string) error {
 	return nil
 }
 
-// names tells whether a text, which checkDigest has seen, stands for a digest.
-func names(text, digest string) bool { return strings.HasPrefix(digest, strings.ToLower(text)) }
+// beginsDigest tells whether a text, which checkDigest has seen, stands for a digest.
+func beginsDigest(text, digest string) bool { return strings.HasPrefix(digest, strings.ToLower(text)) }

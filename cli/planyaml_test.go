@@ -92,7 +92,7 @@ func TestDigestsOfPlans(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if !names(strings.ToUpper(whole[:12]), whole) || names("1"+whole[1:12], whole) {
+	if !beginsDigest(strings.ToUpper(whole[:12]), whole) || beginsDigest("1"+whole[1:12], whole) {
 		t.Error("a digest is named by its beginning, and by nothing else")
 	}
 }

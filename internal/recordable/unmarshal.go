@@ -5,8 +5,8 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Unmarshal reads what json.Marshal wrote, by the rules of encoding/json and in a third of its time: it goes over the
-// text once. Reading is most of what it costs to make the decisions of a folder of records again.
+// Unmarshal reads what json.Marshal wrote, by the rules of encoding/json, and goes over the text once where that
+// goes several times. Reading is most of what it costs to make the decisions of a folder of records again.
 func Unmarshal(raw []byte, into any) error {
 	return jsonv2.Unmarshal(raw, into, jsonv1.DefaultOptionsV1())
 }
