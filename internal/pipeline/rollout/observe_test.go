@@ -203,3 +203,33 @@ func TestStepThatTakesAnOutputIsObservedWhenItsRunIsResumed(t *testing.T) {
 		b.expect(result, runbook.RolledOut, "all 2 steps")
 	})
 }
+
+// TestWhatCameToNothingIsSaidOnce, however often the runner died while the step was at work.
+func TestWhatCameToNothingIsSaidOnce(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		kept, plan, deaths := b.journal, b.plan("", "a; idempotent: true"), 0
+		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
+			if mortal, is := b.journal.(*dying); is {
+				mortal.at, deaths = mortal.writes+1, deaths+1 // before the outcome is written
+			}
+			return done()
+		}
+		for range 4 {
+			b.journal = &dying{Store: kept, at: 1000}
+			_, _ = b.runner().Run(t.Context(), plan, rollout.Options{}) // the process died: nobody hears its error
+		}
+		b.journal = kept
+		b.expect(b.run(t.Context(), plan, rollout.Options{}), runbook.RolledOut, "its only step")
+		outcomes := b.outcomesOf("run-1", "g/a")
+		if deaths != 4 || len(outcomes) < deaths {
+			t.Fatalf("it died %d times; the outcomes are %+v", deaths, outcomes)
+		}
+		for _, result := range outcomes {
+			for _, words := range []string{"it did not happen", "it can be run again"} {
+				if strings.Count(result.Reason, words) > 1 {
+					t.Errorf("the reason is %q", result.Reason)
+				}
+			}
+		}
+	})
+}
