@@ -44,7 +44,8 @@ func ask[A answer](ctx context.Context, a *Action, verb verb, attempt *rollout.A
 	read, unread := decode[A](said.kept.Bytes())
 	switch {
 	case exit.Stopped:
-		return none, wrap(fmt.Errorf("it was ended after %s, without an answer", within(ctx, limited, limit, a.Clock.Since(began))))
+		had := within(ctx, limited, limit, a.Clock.Since(began))
+		return none, wrap(fmt.Errorf("it was ended after %s, without an answer", had))
 	case !exit.ByItself():
 		return none, wrap(fmt.Errorf("it was cut off: %s", exit))
 	case said.over:

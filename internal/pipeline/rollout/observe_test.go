@@ -80,7 +80,7 @@ func TestObserveCommandTellsWhatBecameOfAStep(t *testing.T) {
 				if (times > 0) != (test.fields != "") {
 					t.Errorf("observed %d times", times)
 				}
-				for _, result := range b.outcomesOf(first.Run, "g/a") {
+				for _, result := range b.outcomesOf(first.Run) {
 					if result.Refused {
 						t.Errorf("refused: %+v", result)
 					}
@@ -220,7 +220,7 @@ func TestWhatCameToNothingIsSaidOnce(t *testing.T) {
 		}
 		b.journal = kept
 		b.expect(b.run(t.Context(), plan, rollout.Options{}), runbook.RolledOut, "its only step")
-		outcomes := b.outcomesOf("run-1", "g/a")
+		outcomes := b.outcomesOf("run-1")
 		if deaths != 4 || len(outcomes) < deaths {
 			t.Fatalf("it died %d times; the outcomes are %+v", deaths, outcomes)
 		}
