@@ -13,7 +13,8 @@ import (
 //
 // https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions
 var machineSize = regexp.MustCompile(`(?i)^Standard_(?:A|B|D|DS|DC|E|EC|F|FX|G|GS|H|HB|HC|HX|L|M|NC|ND|NG|NP|NV)` +
-	`[1-9][0-9]{0,2}(?:-[1-9][0-9]{0,2})?[abdeilmnprst]{0,6}(?:_[0-9]{1,2})?(?:_[A-Z]+[0-9]+)?(?:_v[1-7])?$`)
+	`[1-9][0-9]{0,2}(?:-[1-9][0-9]{0,2})?[abdeilmnprst]{0,6}(?:_[0-9]{1,2})?` +
+	`(?:_(?:A10|A100|GB200|H100|H200|MI300X|T4|V620|V710))?(?:_v[1-7])?$`)
 
 // checkMachine is AKS's refusal of a size of machine that there is not, or that the subscription may not have.
 //
