@@ -68,7 +68,7 @@ type shell struct {
 	runs map[string]string
 }
 
-// run types a command. Only salve and the last exit code are asked for.
+// run types a command of salve or salve-sim, or asks for the last exit code.
 func (s *shell) run(t *testing.T, command string) (string, error) {
 	if command == "echo $?" {
 		return fmt.Sprintln(s.last), nil
@@ -76,8 +76,8 @@ func (s *shell) run(t *testing.T, command string) (string, error) {
 	for shown, here := range s.runs {
 		command = strings.ReplaceAll(command, shown, here)
 	}
-	if !strings.HasPrefix(command, "salve ") {
-		return "", fmt.Errorf("only salve is typed here")
+	if program, _, _ := strings.Cut(command, " "); program != "salve" && program != "salve-sim" {
+		return "", fmt.Errorf("only salve and salve-sim are typed here")
 	}
 	typed := exec.CommandContext(t.Context(), "sh", "-c", command)
 	typed.Dir = s.folder
