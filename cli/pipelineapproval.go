@@ -9,15 +9,13 @@ import (
 	"salve/kube"
 )
 
-// awaitApproval has a pipeline's run wait for the approval of its plan, where somebody has to approve it: by the rule
-// that its record keeps, or by the one that was asked for.
+// awaitApproval finds where approvals come from, and has a run of pipelines wait for one where somebody has to approve
+// its plan: by the rule that was asked for, or by the one that the record of an open run keeps.
 func (r *pipelineRequest) awaitApproval(
 	ctx context.Context, a *app, kept *journal.Location, keeps *journal.ApprovalRule,
 ) (err error) {
-	if keeps != nil {
-		r.rule = keeps
-	}
-	if r.options.Approval = r.rule; r.rule == nil && r.requestKey == "" {
+	r.options.Approval, r.approved = r.rule, r.rule != nil || keeps != nil
+	if !r.approved && r.requestKey == "" {
 		return nil
 	}
 	r.from, err = a.approvals(ctx, kept, &r.approvalFlags, func(ctx context.Context) (*kube.Cluster, error) {
@@ -26,10 +24,24 @@ func (r *pipelineRequest) awaitApproval(
 	return err
 }
 
-// asking shows what happens, and how a plan is approved that is waited for.
-func (s *journalFlags) asking(watch *watch) func(engine.Event) {
+// keptRule is the rule of approval of the run that is open on a target; nil where there is none, or where that can't be
+// read, which is for the engine to refuse.
+func keptRule(ctx context.Context, kept *journal.Location, target string) *journal.ApprovalRule {
+	peeked, err := kept.Peek(ctx, target)
+	if err != nil {
+		return nil
+	}
+	found, err := journal.FindOpen(ctx, kept, target, peeked.Open)
+	if err != nil || found.Record == nil {
+		return nil
+	}
+	return found.Record.Header.Approval
+}
+
+// asking also says how a plan is approved that is waited for.
+func (s *journalFlags) asking(watch *watch, shown func(engine.Event)) func(engine.Event) {
 	return func(event engine.Event) {
-		watch.event(event)
+		shown(event)
 		if event.Kind == engine.ApprovalAsked {
 			watch.say(fmt.Sprintf("Waiting for the approval of the plan: %s",
 				shell(s.approving(event.Run, event.Plan.Digest))))

@@ -253,14 +253,14 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
 		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), NewRun: j.app.newRun,
-		Watch: j.app.observation.watch(j.asking(watch)), Appended: j.app.observation.appended(),
+		Watch: j.app.observation.watch(j.asking(watch, watch.event)), Appended: j.app.observation.appended(),
 		Program: builtFrom().String(), Command: j.app.command(),
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
 	if j.plan.File.BuildStep != nil && !j.plan.Inputs.NoBuild {
 		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
 	}
-	if runner.Approvals = j.from; j.rule != nil {
+	if runner.Approvals = j.from; j.approved {
 		runner.Content = j.content
 	}
 	return runner

@@ -36,6 +36,8 @@ type pipelineRequest struct {
 	place contextFlags
 	// from is where approvals come from; nil where none can.
 	from engine.Approvals
+	// approved: somebody has to approve what is run. Then it is read again whether it is still the same.
+	approved bool
 	// whole is what is rolled out of a topology; without one it is a single pipeline.
 	whole entrypointFlags
 }
@@ -193,7 +195,7 @@ func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path stri
 	if asked.dryRun {
 		return j.preview(ctx)
 	}
-	if err := j.awaitApproval(ctx, a, kept, nil); err != nil {
+	if err := j.awaitApproval(ctx, a, kept, keptRule(ctx, kept, j.plan.Target().ID)); err != nil {
 		return err
 	}
 	return j.execute(ctx, func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {

@@ -76,7 +76,7 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 	if err != nil {
 		return err
 	}
-	if record.Header.Approval == nil { // a run that was started with a rule keeps it
+	if record.Header.Approval == nil && !record.PastReturn() { // a run that was started with a rule keeps it
 		if err := asked.approvalFlags.read(a, command.Flags()); err != nil {
 			return err
 		}

@@ -33,8 +33,13 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 		}
 		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))
 		s.hang(lead, step.Changes)
-		if inputs := pairs(step.Inputs, whole); inputs != "" {
-			s.hang(strings.Repeat(" ", 5+column+2), "with "+inputs)
+		indent := strings.Repeat(" ", 5+column+2)
+		flat, nested := apart(step.Inputs)
+		if inputs := pairs(flat, whole); inputs != "" {
+			s.hang(indent, "with "+inputs)
+		}
+		for _, one := range nested {
+			s.hang(indent+"  ", one)
 		}
 	}
 	s.line("")
@@ -57,6 +62,31 @@ func pairs(raw json.RawMessage, room int) string {
 		parts = append(parts, key+" "+tail(strings.Trim(string(object[key]), `"`), room))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// apart takes those values out of a JSON object that are objects of objects, such as the steps of what is rolled out,
+// and gives each of their members as a text.
+func apart(raw json.RawMessage) (flat json.RawMessage, nested []string) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return raw, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		var members map[string]map[string]json.RawMessage
+		if json.Unmarshal(object[key], &members) != nil || len(members) == 0 {
+			continue
+		}
+		delete(object, key)
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			member, _ := json.Marshal(members[name]) // it was JSON before
+			nested = append(nested, name+": "+pairs(member, whole))
+		}
+	}
+	if len(nested) == 0 {
+		return raw, nil
+	}
+	flat, _ = json.Marshal(object)
+	return flat, nested
 }
 
 // whole leaves values as long as they are.

@@ -29,6 +29,26 @@ func (p *Plan) changes(step *pipeline.Step) string {
 	return diagnostic.Printable(bounded(inOneLine(mask(text, p.secrets.texts))))
 }
 
+// Outline is what is known of a step before any begins.
+type Outline struct {
+	Changes string         `json:"changes"`
+	With    map[string]any `json:"with,omitempty"`
+}
+
+// Outline is what is known of a plan's steps before any begins, by their names, secrets masked. What others will hand on
+// is empty.
+func (r *Runner) Outline(plan *Plan) map[string]Outline {
+	w, all := newWork(r, plan), map[string]Outline{}
+	for _, step := range plan.Steps {
+		one := Outline{Changes: plan.changes(step), With: unknown(step)}
+		if !w.unexamined(step) {
+			one.With = w.known(step)
+		}
+		all[step.ID().String()] = one
+	}
+	return all
+}
+
 // detailOf is what a step's action executes, in a few words; empty where the step's inputs say it all.
 func detailOf(step *pipeline.Step) string {
 	switch {
