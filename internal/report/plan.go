@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,9 +60,27 @@ func pairs(raw json.RawMessage, room int) string {
 	}
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		parts = append(parts, key+" "+tail(strings.Trim(string(object[key]), `"`), room))
+		value := strings.Trim(legible(object[key]), `"`)
+		if value == "null" {
+			value = "not known yet"
+		}
+		parts = append(parts, key+" "+tail(value, room))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// legible is a value with <, > and & as people write them, which a record escapes.
+func legible(raw json.RawMessage) string {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if decoder.Decode(&value) != nil || encoder.Encode(value) != nil {
+		return string(raw)
+	}
+	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // apart takes those values out of a JSON object that are objects of objects, such as the steps of what is rolled out,
