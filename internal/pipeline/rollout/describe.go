@@ -2,17 +2,15 @@ package rollout
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
 )
 
-// longestText bounds what a plan says of one step: a script may be as long as it likes. Its whole content is in the
-// digest of the run's inputs.
-const longestText = 4000
-
-// changes is what a plan says that a step changes: its action, and what that executes. Secrets are masked.
+// changes is what a plan says that a step changes: its action, what that executes, and what it takes of other steps.
+// Secrets are masked.
 func (p *Plan) changes(step *pipeline.Step) string {
 	text := step.Action.Value
 	if detail := detailOf(step); detail != "" {
@@ -26,7 +24,7 @@ func (p *Plan) changes(step *pipeline.Step) string {
 			text += fmt.Sprintf("; %s is %s of %s", variable.Name.Value, input.Name.Value, input.ID())
 		}
 	}
-	return diagnostic.Printable(bounded(inOneLine(mask(text, p.secrets.texts))))
+	return diagnostic.Printable(diagnostic.Bounded(mask(text, p.secrets.texts)))
 }
 
 // Outline is what is known of a step before any begins.
@@ -49,13 +47,12 @@ func (r *Runner) Outline(plan *Plan) map[string]Outline {
 	return all
 }
 
-// detailOf is what a step's action executes, in a few words; empty where the step's inputs say it all.
+// detailOf is what a step's action executes, in a few words; empty where the step's inputs say it all. Of a command it is
+// where that stands: records hold no commands, in which anything may be a secret.
 func detailOf(step *pipeline.Step) string {
 	switch {
-	case step.Shell != nil && step.Shell.WorkingDir.Value != "":
-		return step.Shell.Command.Value + " (in " + step.Shell.WorkingDir.Value + ")"
 	case step.Shell != nil:
-		return step.Shell.Command.Value
+		return fmt.Sprintf("line %d of %s", step.Shell.Command.At.Line, filepath.Base(step.Shell.Command.At.File))
 	case step.Runbook != nil:
 		return step.Runbook.Runbook.Value
 	case step.ARM != nil && step.Deploys.BicepParameters():
@@ -72,17 +69,4 @@ func detailOf(step *pipeline.Step) string {
 func isAction(changes, action string) bool {
 	rest, found := strings.CutPrefix(changes, action)
 	return found && (rest == "" || strings.ContainsAny(rest[:1], ":; "))
-}
-
-// inOneLine shows where the lines of a script end: run together it would be another one.
-func inOneLine(script string) string {
-	return strings.ReplaceAll(strings.TrimSpace(script), "\n", " ⏎ ")
-}
-
-func bounded(text string) string {
-	all := []rune(text)
-	if len(all) <= longestText {
-		return text
-	}
-	return fmt.Sprintf("%s … (%d characters more)", string(all[:longestText]), len(all)-longestText)
 }
