@@ -118,21 +118,30 @@ func loadHouse(t *testing.T, patterns ...string) *house {
 	return h
 }
 
+// load reads the module's code below the patterns with its types. What other modules define comes from what the compiler
+// exported: their code is a hundred times ours.
 func load(ctx context.Context, patterns ...string) (*house, error) {
-	loaded, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
-			packages.NeedImports | packages.NeedDeps | packages.NeedExportFile | packages.NeedCompiledGoFiles,
-		Context: ctx,
+	listed, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps, Context: ctx,
 	}, patterns...)
 	if err != nil {
 		return nil, err
 	}
-	h := &house{bodies: map[types.Object]body{}}
-	packages.Visit(loaded, nil, func(p *packages.Package) {
+	var ours []string
+	packages.Visit(listed, nil, func(p *packages.Package) {
 		if p.PkgPath == "salve" || strings.HasPrefix(p.PkgPath, "salve/") {
-			h.packages = append(h.packages, p)
+			ours = append(ours, p.PkgPath)
 		}
 	})
+	h := &house{bodies: map[types.Object]body{}}
+	h.packages, err = packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
+			packages.NeedImports | packages.NeedExportFile | packages.NeedCompiledGoFiles,
+		Context: ctx,
+	}, ours...)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range h.packages {
 		for _, problem := range p.Errors {
 			return nil, problem

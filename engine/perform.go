@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"salve/internal/apierr"
@@ -23,6 +24,8 @@ const (
 	// lateRequest is how long a request whose answer was lost may still be on its
 	// way: only after that "it did not happen" means that it won't.
 	lateRequest = time.Minute
+	// unhappened begins the reason of an attempt that was seen to have changed nothing.
+	unhappened = "it did not happen: "
 )
 
 // refusals is the schedule between attempts at a step. ARM refills the right to
@@ -235,9 +238,9 @@ func (x *execution) closeAttempt(ctx context.Context, step runbook.Step, seen ru
 	if !history.Unsettled() && !(history.Crossed() && never) {
 		return nil
 	}
-	return x.record(ctx, step, journal.Result{
-		Result: journal.Failure, Observed: true, Refused: never, Reason: "it did not happen: " + seen.Reason,
-	})
+	// A step that says again what was journaled of it, resume after resume, doesn't begin anew each time.
+	reason := unhappened + strings.TrimPrefix(seen.Reason, unhappened)
+	return x.record(ctx, step, journal.Result{Result: journal.Failure, Observed: true, Refused: never, Reason: reason})
 }
 
 // record journals the outcome of an attempt.

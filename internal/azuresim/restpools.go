@@ -89,7 +89,10 @@ func deletePool(w *World, asked *request) answer {
 		return aksError(http.StatusBadRequest, "MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
 	}
 	op := m.deletePool(p, byClient, ignore)
-	return answer{status: http.StatusAccepted}.with("Location", w.operationURL(asked, "operationresults", op)).
+	// Both, as recorded in azure-cli's test_aks_nodepool_delete_with_ignore_pod_disruption_budget.yaml.
+	return answer{status: http.StatusAccepted}.
+		with("Azure-AsyncOperation", w.operationURL(asked, "operations", op)).
+		with("Location", w.operationURL(asked, "operationresults", op)).
 		with("Retry-After", w.pollAgain())
 }
 

@@ -158,6 +158,30 @@ func TestAttached(t *testing.T) {
 	}
 }
 
+// TestWhatIsAttachedToPartsIsAttached: each image of an index may be signed by itself, and a list of what is in it too.
+func TestWhatIsAttachedToPartsIsAttached(t *testing.T) {
+	host := registrytest.Serve(t, nil)
+	index := registrytest.Push(t, host, "fleet/controller", true)
+	children := registrytest.Children(t, index)
+	contents := index
+	contents.Digest = registrytest.Attach(t, children[0], "")
+	want := map[string]string{
+		"a list of what is in an image of it": contents.Digest,
+		"the signature of that list":          registrytest.Attach(t, contents, ""),
+		"an image's signature, by its tag": registrytest.Attach(t, children[1],
+			strings.Replace(children[1].Digest, ":", "-", 1)+".sig"),
+	}
+	all, err := registry.New(nil, nil).Attached(t.Context(), index)
+	if err != nil || len(all) != len(want) {
+		t.Errorf("attached are %+v, %v", all, err)
+	}
+	for what, digest := range want {
+		if !slices.ContainsFunc(all, func(one registry.Attachment) bool { return one.Digest == digest }) {
+			t.Errorf("%s is not among them", what)
+		}
+	}
+}
+
 func TestARegistryThatSendsAnotherImageIsNotBelieved(t *testing.T) {
 	here := registrytest.Serve(t, nil)
 	first := registrytest.Push(t, here, "fleet/controller", false)

@@ -69,8 +69,8 @@ func Unbelieved(record RecordState) Standing { return Standing{Phase: PhaseUnkno
 // LeasedOnly is how a run stands that a lease names as open, and whose record is not here.
 func LeasedOnly(record RecordState) Standing { return Standing{Phase: PhaseOpen, Record: record} }
 
-// text says it to people, in a word or two.
-func (s Standing) text() string {
+// String says it to people, in a word or two.
+func (s Standing) String() string {
 	switch {
 	case s.Phase == PhaseClosed:
 		return string(s.Outcome)

@@ -53,7 +53,7 @@ func (s *textWriter) heading(history *journal.History) {
 }
 
 // standing says whether a run is closed, parked or open.
-func standing(history *journal.History) string { return StandingOf(history).text() }
+func standing(history *journal.History) string { return StandingOf(history).String() }
 
 // sign is a line's result in one character.
 func sign(m Moment) string {

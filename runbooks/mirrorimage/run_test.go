@@ -80,6 +80,7 @@ func TestMirrorsAnImageWithAllThatIsAttached(t *testing.T) {
 	s := newScene(t)
 	registrytest.Attach(t, s.in.Source, "")
 	registrytest.Attach(t, s.in.Source, strings.Replace(s.in.Source.Digest, ":", "-", 1)+".sig")
+	registrytest.Attach(t, registrytest.Children(t, s.in.Source)[0], "")
 	s.ends(runbook.Remediated, "")
 	client := registry.New(nil, nil)
 	wanted, err := client.Attached(t.Context(), s.in.Source)
@@ -87,7 +88,7 @@ func TestMirrorsAnImageWithAllThatIsAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 	there, err := client.Attached(t.Context(), s.in.Target)
-	if err != nil || len(wanted) != 2 || len(registry.Lacking(wanted, there)) > 0 {
+	if err != nil || len(wanted) != 3 || len(registry.Lacking(wanted, there)) > 0 {
 		t.Errorf("%d are attached, and the target lacks %v, %v", len(wanted), registry.Lacking(wanted, there), err)
 	}
 	s.ends(runbook.Remediated, "") // it looks, and changes nothing

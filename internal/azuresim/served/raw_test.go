@@ -163,13 +163,16 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 		}
 	})
 
-	t.Run("a pool is deleted and its operation is followed by Location", func(t *testing.T) {
+	t.Run("a pool is deleted and its operation is followed by either header", func(t *testing.T) {
 		got := anybody.ask(t, "DELETE", inCluster+"/agentPools/raw"+version, "")
 		if got.status != http.StatusAccepted || got.header.Get("Retry-After") == "" {
 			t.Fatalf("got %+v", got)
 		}
 		if ended := anybody.follow(t, got.header.Get("Location")); ended.status != http.StatusNoContent {
 			t.Fatalf("it ended %+v", ended)
+		}
+		if ended := anybody.follow(t, got.header.Get("Azure-AsyncOperation")); ended.at("status") != "Succeeded" {
+			t.Fatalf("its status is %+v", ended)
 		}
 		got = anybody.ask(t, "GET", inCluster+"/agentPools/raw"+version, "")
 		if got.status != http.StatusNotFound || got.at("code") != "NotFound" {

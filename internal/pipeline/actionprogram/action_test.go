@@ -231,6 +231,43 @@ func TestAnEndlessAnswerIsNotKept(t *testing.T) {
 	}
 }
 
+// TestADeepAnswerTakesNoMemory: an answer within its limit, of objects in objects, is refused without a path for each
+// of them.
+func TestADeepAnswerTakesNoMemory(t *testing.T) {
+	b := newBench(t, situation{observe: `yes '{"schema":' | head -n 30000; exit 1`})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	outcome := b.action.Run(t.Context(), b.attempt)
+	runtime.ReadMemStats(&after)
+	if !outcome.Refused || !strings.Contains(outcome.Reason, "nested more than 64 levels") {
+		t.Errorf("%s: %s", outcome.Result, outcome.Reason)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 20<<20 {
+		t.Errorf("%d MiB were taken", took>>20)
+	}
+}
+
+// TestAReasonIsShort, whatever a program calls its fields.
+func TestAReasonIsShort(t *testing.T) {
+	b := newBench(t, situation{observe: `printf '{"'; head -c 100000 /dev/zero | tr '\0' a; echo '":1}'`})
+	outcome := b.action.Run(t.Context(), b.attempt)
+	if !outcome.Refused || !strings.Contains(outcome.Reason, "unknown field") || len(outcome.Reason) > 5000 {
+		t.Errorf("%s: %d bytes", outcome.Result, len(outcome.Reason))
+	}
+}
+
+// TestAStepsTimeoutIsSaid where it ends before the two minutes of an observation.
+func TestAStepsTimeoutIsSaid(t *testing.T) {
+	b := newBench(t, situation{observe: "sleep 3600"})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	outcome := b.action.Run(ctx, b.attempt)
+	if !outcome.Refused || strings.Contains(outcome.Reason, "2m0s") ||
+		!strings.Contains(outcome.Reason, "s, without an answer") {
+		t.Errorf("%s: %s", outcome.Result, outcome.Reason)
+	}
+}
+
 // TestAnObservationHasTwoMinutes, on a clock that runs as fast as a test can wait.
 func TestAnObservationHasTwoMinutes(t *testing.T) {
 	b := newBench(t, situation{observe: "sleep 3600"})

@@ -36,6 +36,7 @@ func ask[A answer](ctx context.Context, a *Action, verb verb, attempt *rollout.A
 	}
 	limited, cancel := clock.WithTimeout(ctx, a.Clock, limit)
 	defer cancel()
+	began := a.Clock.Now()
 	said, exit, err := a.run(limited, verb, attempt)
 	if err != nil {
 		return none, wrap(&notStartedError{err})
@@ -43,7 +44,8 @@ func ask[A answer](ctx context.Context, a *Action, verb verb, attempt *rollout.A
 	read, unread := decode[A](said.kept.Bytes())
 	switch {
 	case exit.Stopped:
-		return none, wrap(fmt.Errorf("it was ended after %s, without an answer", within(limited, limit)))
+		had := within(ctx, limited, limit, a.Clock.Since(began))
+		return none, wrap(fmt.Errorf("it was ended after %s, without an answer", had))
 	case !exit.ByItself():
 		return none, wrap(fmt.Errorf("it was cut off: %s", exit))
 	case said.over:
@@ -58,9 +60,12 @@ func ask[A answer](ctx context.Context, a *Action, verb verb, attempt *rollout.A
 	return read, nil
 }
 
-// within says how long a program had.
-func within(ctx context.Context, limit time.Duration) string {
-	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+// within says how long a program had: the step's own timeout may end before the limit of a verb does.
+func within(step, limited context.Context, limit, took time.Duration) string {
+	switch {
+	case errors.Is(context.Cause(step), context.DeadlineExceeded):
+		return took.Round(time.Second).String()
+	case errors.Is(context.Cause(limited), context.DeadlineExceeded):
 		return limit.String()
 	}
 	return "an interrupt"

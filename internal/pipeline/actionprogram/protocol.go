@@ -22,6 +22,8 @@ const (
 	maxOutputs = 256 << 10
 	// maxReason bounds a reason, in bytes.
 	maxReason = 4 << 10
+	// maxNesting bounds how deep objects and lists of an answer may be nested.
+	maxNesting = 64
 	// maxChanges bounds how many changes a plan may name.
 	maxChanges = 1000
 )
@@ -203,53 +205,87 @@ func decode[A answer](raw []byte) (A, error) {
 	case !utf8.Valid(raw):
 		return none, errors.New("its answer is no UTF-8")
 	}
-	if err := noneTwice(json.NewDecoder(bytes.NewReader(raw)), ""); err != nil {
-		return none, fmt.Errorf("its answer: %w", err)
+	if err := noneTwice(json.NewDecoder(bytes.NewReader(raw)), 0); err != nil {
+		return none, fmt.Errorf("its answer: %w", shortened(err))
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	decoder.UseNumber() // a number is handed on as it was written
 	if err := decoder.Decode(&read); err != nil {
-		return none, fmt.Errorf("its answer: %w", err)
+		return none, fmt.Errorf("its answer: %w", shortened(err))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return none, errors.New("its answer is more than one JSON object")
 	}
 	if err := read.validate(); err != nil {
-		return none, fmt.Errorf("its answer: %w", err)
+		return none, fmt.Errorf("its answer: %w", shortened(err))
 	}
 	return read, nil
 }
 
+// twiceError is a name that an object has twice.
+type twiceError struct{ path string }
+
+func (e *twiceError) Error() string { return fmt.Sprintf("%q is given twice", e.path) }
+
 // noneTwice refuses a name that an object has twice, or in another case: what two readers take for two things is not
-// read.
-func noneTwice(decoder *json.Decoder, path string) error {
+// read. A path is put together for an error alone: one for each name of a deep answer would take memory by the square
+// of the answer.
+func noneTwice(decoder *json.Decoder, depth int) error {
 	token, err := decoder.Token()
 	if err != nil {
 		return err
 	}
 	delimiter, nested := token.(json.Delim)
-	if !nested {
+	switch {
+	case !nested:
 		return nil
-	}
-	seen := map[string]bool{}
-	for decoder.More() {
-		below := path
-		if delimiter == '{' {
-			name, err := decoder.Token()
-			if err != nil {
+	case depth == maxNesting:
+		return fmt.Errorf("it is nested more than %d levels deep", maxNesting)
+	case delimiter == '[':
+		for decoder.More() {
+			if err := noneTwice(decoder, depth+1); err != nil {
 				return err
 			}
-			below = strings.TrimPrefix(fmt.Sprintf("%s.%v", path, name), ".")
-			if seen[strings.ToLower(below)] {
-				return fmt.Errorf("%q is given twice", below)
-			}
-			seen[strings.ToLower(below)] = true
 		}
-		if err := noneTwice(decoder, below); err != nil {
+	default:
+		if err := noNameTwice(decoder, depth); err != nil {
 			return err
 		}
 	}
 	_, err = decoder.Token()
 	return err
+}
+
+// noNameTwice reads what is within the braces of an object.
+func noNameTwice(decoder *json.Decoder, depth int) error {
+	seen := map[string]bool{}
+	for decoder.More() {
+		token, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprint(token)
+		if seen[strings.ToLower(name)] {
+			return &twiceError{path: name}
+		}
+		seen[strings.ToLower(name)] = true
+		err = noneTwice(decoder, depth+1)
+		if twice, is := errors.AsType[*twiceError](err); is {
+			twice.path = name + "." + twice.path
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shortened is an error as far as a reason may be long: a parser repeats names, which a program chooses.
+func shortened(err error) error {
+	text := err.Error()
+	if len(text) <= maxReason {
+		return err
+	}
+	return errors.New(strings.ToValidUTF8(text[:maxReason], "") + "…")
 }

@@ -11,6 +11,9 @@ import (
 	"salve/runbook"
 )
 
+// again ends what is said of an attempt that may be followed by another one; once, however often that came to nothing.
+const again = "; it can be run again"
+
 // observe tells what became of attempts before. What a step did is seen by its
 // action alone, or by the command that the step has for that; of an attempt that was cut
 // off an operator is asked, unless the step can be run again.
@@ -35,7 +38,7 @@ func (w *work) observe(ctx context.Context, run runbook.Run, i int) runbook.Obse
 		reason += "; its observe command does not tell: " + said
 	}
 	if w.repeatable(i) {
-		return runbook.NotStarted("%s; it can be run again", reason).Partially()
+		return runbook.NotStarted("%s", strings.TrimSuffix(reason, again)+again).Partially()
 	}
 	question := fmt.Sprintf(
 		"Has %s done its work? Look, and answer by salve resume %s --answer %s=done, or =again to have it run again.",

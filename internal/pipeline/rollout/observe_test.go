@@ -80,7 +80,7 @@ func TestObserveCommandTellsWhatBecameOfAStep(t *testing.T) {
 				if (times > 0) != (test.fields != "") {
 					t.Errorf("observed %d times", times)
 				}
-				for _, result := range b.outcomesOf(first.Run, "g/a") {
+				for _, result := range b.outcomesOf(first.Run) {
 					if result.Refused {
 						t.Errorf("refused: %+v", result)
 					}
@@ -201,5 +201,35 @@ func TestStepThatTakesAnOutputIsObservedWhenItsRunIsResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.expect(result, runbook.RolledOut, "all 2 steps")
+	})
+}
+
+// TestWhatCameToNothingIsSaidOnce, however often the runner died while the step was at work.
+func TestWhatCameToNothingIsSaidOnce(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		kept, plan, deaths := b.journal, b.plan("", "a; idempotent: true"), 0
+		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
+			if mortal, is := b.journal.(*dying); is {
+				mortal.at, deaths = mortal.writes+1, deaths+1 // before the outcome is written
+			}
+			return done()
+		}
+		for range 4 {
+			b.journal = &dying{Store: kept, at: 1000}
+			_, _ = b.runner().Run(t.Context(), plan, rollout.Options{}) // the process died: nobody hears its error
+		}
+		b.journal = kept
+		b.expect(b.run(t.Context(), plan, rollout.Options{}), runbook.RolledOut, "its only step")
+		outcomes := b.outcomesOf("run-1")
+		if deaths != 4 || len(outcomes) < deaths {
+			t.Fatalf("it died %d times; the outcomes are %+v", deaths, outcomes)
+		}
+		for _, result := range outcomes {
+			for _, words := range []string{"it did not happen", "it can be run again"} {
+				if strings.Count(result.Reason, words) > 1 {
+					t.Errorf("the reason is %q", result.Reason)
+				}
+			}
+		}
 	})
 }

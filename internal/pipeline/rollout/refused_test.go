@@ -13,11 +13,11 @@ import (
 	"salve/runbook"
 )
 
-// outcomesOf are the outcomes of a step, as its run's record has them.
-func (b *bench) outcomesOf(run, step string) (all []journal.Result) {
+// outcomesOf are the outcomes of step g/a, as its run's record has them.
+func (b *bench) outcomesOf(run string) (all []journal.Result) {
 	b.Helper()
 	for _, entry := range b.record(run).Entries {
-		if entry.Kind != journal.Outcome || entry.Step != step {
+		if entry.Kind != journal.Outcome || entry.Step != "g/a" {
 			continue
 		}
 		var result journal.Result
@@ -55,7 +55,7 @@ func TestWhatWasStartedIsNeverRefused(t *testing.T) {
 				plan := b.plan("", "a"+test.fields)
 				b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome { return test.outcome }
 				first := b.run(t.Context(), plan, rollout.Options{})
-				got := b.outcomesOf(first.Run, "g/a")
+				got := b.outcomesOf(first.Run)
 				if len(got) != 1 || got[0].Result != test.result.Result || got[0].Refused != test.result.Refused ||
 					got[0].Class != test.result.Class {
 					t.Errorf("the record has %+v, want %+v", got, test.result)
@@ -84,7 +84,7 @@ func TestCutOffAndRunAgainIsNotRefused(t *testing.T) {
 		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome { panic("half of it is done") }
 		result := b.run(t.Context(), b.plan("", "a; idempotent: true"), rollout.Options{})
 		b.expect(result, runbook.Failed, "half of it is done")
-		if got := b.outcomesOf(result.Run, "g/a"); len(got) != 2 || got[1].Refused {
+		if got := b.outcomesOf(result.Run); len(got) != 2 || got[1].Refused {
 			t.Errorf("the record has %+v", got)
 		}
 	})

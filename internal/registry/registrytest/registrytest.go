@@ -97,6 +97,21 @@ func Attach(t testing.TB, to registry.Image, tag string) (digest string) {
 	return hash.String()
 }
 
+// Children are the images that an index names.
+func Children(t testing.TB, index registry.Image) (images []registry.Image) {
+	t.Helper()
+	got, err := remote.Index(mustDigest(t, index))
+	must(t, err)
+	manifest, err := got.IndexManifest()
+	must(t, err)
+	for _, one := range manifest.Manifests {
+		child := index
+		child.Digest = one.Digest.String()
+		images = append(images, child)
+	}
+	return images
+}
+
 func mustDigest(t testing.TB, image registry.Image) name.Digest {
 	t.Helper()
 	reference, err := name.NewDigest(image.String())

@@ -145,7 +145,7 @@ func TestHandWrittenFiguresAgainstTheJournal(t *testing.T) {
 		"Run R made 9 step attempts.":                                         "9 step attempts",
 		"Run R took 24 minutes.":                                              "",
 		"Run R took less than half an hour.":                                  "",
-		"Run R took 4 minutes, the wait for a person aside.":                  "",
+		"Run R took 4 minutes, the wait for an operator aside.":               "",
 		"Run R took about 25 minutes and sent 4 changing requests.":           "",
 		"Run R sent more than 3 changing requests.":                           "",
 		"Run R made 3 step attempts.":                                         "",

@@ -15,7 +15,7 @@ import (
 
 // figures are what a journal says of its run as a whole.
 type figures struct {
-	// lengths are how long the run took: as a whole, until it was closed, and without the waits for a person.
+	// lengths are how long the run took: as a whole, until it was closed, and without the waits for an operator.
 	lengths                       []time.Duration
 	attempts, done, failed, again int
 	sent, unlisted, refused       int

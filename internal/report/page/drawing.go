@@ -147,7 +147,7 @@ func legend(panels []picture.Panel) []legendView {
 	words := []legendView{
 		{"b-done", "done"}, {"b-failed", "failed"}, {"b-unknown", "not known whether done"}, {"b-open", "no end recorded"},
 		{"b-skipped", "skipped"}, {"b-over", "over its budget"}, {"b-retry", "wait before a retry"},
-		{"b-waiting", "wait for a person"}, {"l-return", "point of no return"}, {"m-sent", "request answered"},
+		{"b-waiting", "wait for an operator"}, {"l-return", "point of no return"}, {"m-sent", "request answered"},
 		{"m-refused", "request refused"}, {"m-unanswered", "request without an answer"}, {"n-ready", "nodes ready"},
 		{"n-missing", "nodes not ready"}, {"m-raised", "alarm"}, {"m-cleared", "alarm gone"}, {"m-blind", "rule can't see"},
 		{"m-judged", "triage"}, {"m-said", "message"}, {"axis-break", "time left out"},

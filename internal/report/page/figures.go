@@ -89,7 +89,7 @@ func newSpan(s postmortem.Span) spanView {
 	case postmortem.Retry:
 		view.What = "wait before attempt " + strconv.Itoa(s.Attempt)
 	case postmortem.Person:
-		view.What = "wait for a person"
+		view.What = "wait for an operator"
 	default:
 		view.What = "attempt " + strconv.Itoa(cmp.Or(s.Attempt, 1))
 		if s.Irreversible {

@@ -122,7 +122,7 @@ func TestPageSaysWhatTheDraftSays(t *testing.T) {
 			"1 message without a known date or zone", "at 09:14: Ben Elder: prow was stuck", "alarm gone",
 		},
 		"never-joined": {"Tuesday, 5 February 2019", "Thursday, 7 February 2019", "0/5", "time left out",
-			"wait for a person"},
+			"wait for an operator"},
 		"crashed":   {"no outcome recorded", "no end recorded"},
 		"chat-only": {"No picture: it is drawn from journals of runs, and none was given."},
 		"wide":      {"30 steps share the last row of steps.", "3 more pools are not drawn.", "3000 requests, 120 refused"},

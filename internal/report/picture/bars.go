@@ -146,7 +146,7 @@ func titleOf(s postmortem.Span) string {
 	case postmortem.Retry:
 		return titled("%s waited for attempt %d; %s", s.Step, s.Attempt, when)
 	case postmortem.Person:
-		return titled("run waited for a person%s; %s", reason, when)
+		return titled("run waited for an operator%s; %s", reason, when)
 	default:
 	}
 	what := s.Step

@@ -97,7 +97,7 @@ func noticing(e postmortem.Event) (row int, m moment, found bool) {
 	}
 }
 
-// runs draws a row for each run: as long as it was open, with what it waited for a person lighter.
+// runs draws a row for each run: as long as it was open, with what it waited for an operator lighter.
 func (p *Panel) runs(d postmortem.Draft) {
 	for i, run := range d.Runs {
 		if i == mostRuns {

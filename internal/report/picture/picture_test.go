@@ -147,16 +147,16 @@ func TestStepsHaveARowEachInOrder(t *testing.T) {
 	for _, r := range p.Rows {
 		names += fmt.Sprintf("%s %d; ", r.Full, len(r.Bars))
 	}
-	if names != "a 1; b 3; waiting for a person 1; " {
+	if names != "a 1; b 3; waiting for an operator 1; " {
 		t.Errorf("rows: %s", names)
 	}
 	if b := row(t, p, "b"); !b.Bars[1].Thin || b.Bars[1].Tone != Waiting || b.Note != "3m, try 2" {
 		t.Errorf("the wait of b: %+v", b)
 	}
-	if w := row(t, p, "waiting for a person"); w.Note != "3m" || !strings.Contains(w.Bars[0].Title, "interrupted") {
-		t.Errorf("the wait for a person: %+v", w)
+	if w := row(t, p, "waiting for an operator"); w.Note != "3m" || !strings.Contains(w.Bars[0].Title, "interrupted") {
+		t.Errorf("the wait for an operator: %+v", w)
 	}
-	for _, want := range []string{"b: 3m, try 2.", "waiting for a person: 3m.", "5 Feb 2019 12:00:00 to 12:12:00 UTC"} {
+	for _, want := range []string{"b: 3m, try 2.", "waiting for an operator: 3m.", "5 Feb 2019 12:00:00 to 12:12:00 UTC"} {
 		if !strings.Contains(p.Text, want) {
 			t.Errorf("the description lacks %q: %s", want, p.Text)
 		}

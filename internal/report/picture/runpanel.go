@@ -169,7 +169,7 @@ func (p *Panel) persons(spans []postmortem.Span) {
 	if len(waits) == 0 {
 		return
 	}
-	row := Row{Kind: Person, Full: "waiting for a person", Height: rowHeight, Note: Lasting(all), Tone: Waiting}
+	row := Row{Kind: Person, Full: "waiting for an operator", Height: rowHeight, Note: Lasting(all), Tone: Waiting}
 	if open {
 		row.Note, row.Tone = "still waiting", Open
 	}

@@ -284,7 +284,7 @@ type Chart struct {
 // SpanKind says what a bar stands for.
 type SpanKind string
 
-// An attempt at a step; a pause before the next attempt; an open run that waits for a person.
+// An attempt at a step; a pause before the next attempt; an open run that waits for an operator.
 const (
 	Attempt SpanKind = "attempt"
 	Retry   SpanKind = "retry-wait"

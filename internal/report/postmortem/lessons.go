@@ -66,7 +66,7 @@ func (s *story) wentPoorly() []Item {
 	list = append(list, items(Candidate, "A person passed over a guard: ", s.facts.overrides)...)
 	list = append(list, items(Candidate, "A guard could not see: ", s.facts.unknowns)...)
 	list = append(list, s.attemptsGone()...)
-	list = append(list, items(Candidate, "The run had to wait for a person: ", s.facts.parks)...)
+	list = append(list, items(Candidate, "The run had to wait for an operator: ", s.facts.parks)...)
 	list = append(list, items(Candidate, "The run warned: ", s.facts.warnings)...)
 	return append(list, question("What else went poorly? Each line that stays needs an action item."))
 }

@@ -131,7 +131,7 @@ func (r *runStory) endOpen() {
 		r.chart.Spans = append(r.chart.Spans, Span{Kind: Person, Run: r.run.Run, Began: r.parked.UTC(), Ended: r.run.Last,
 			Open: true, Reason: "waits to be resumed", Source: r.source()})
 		r.facts.questions = append(r.facts.questions, mention{at: r.run.Last, run: r.run.Run, source: r.source(),
-			text: line("Run %s still waits for a person (%s). What became of it?", r.run.Run, r.run.Reason)})
+			text: line("Run %s still waits for an operator (%s). What became of it?", r.run.Run, r.run.Reason)})
 	}
 }
 

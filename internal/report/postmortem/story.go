@@ -84,7 +84,7 @@ type runStory struct {
 	ended map[string]int
 	// deleting are the pools whose deletion a step has sent, and which it has not finished yet.
 	deleting map[string][]string
-	// parked is when the run began to wait for a person.
+	// parked is when the run began to wait for an operator.
 	parked  time.Time
 	undoing bool
 }
@@ -164,23 +164,35 @@ func headline(history *journal.History, entries []journal.Entry) Run {
 		Runbook: clean(header.Runbook, eventRoom),
 		Version: clean(header.Version, eventRoom), Program: clean(header.Program, eventRoom),
 		Target: clean(header.Target.Name, eventRoom), Actor: clean(report.Person(header.Holder), eventRoom),
-		Command: clean(header.Command, itemRoom), Standing: report.Standing{Phase: report.PhaseOpen}, State: "open",
-		Opened: first, Last: last, Seconds: last.Sub(first).Seconds(),
+		Command: clean(header.Command, itemRoom),
+		Opened:  first, Last: last, Seconds: last.Sub(first).Seconds(),
 	}
 	switch {
 	case len(entries) < len(history.Entries):
 		run.cut, run.Reason = true, "at the end of the bounds; its record goes on"
-		if last := entries[len(entries)-1]; last.Kind == journal.Parked {
-			run.WaitsFor, run.State = report.ForOperator, "open: waits for a person"
-		}
+		run.Standing, run.State = standingAfter(entries[len(entries)-1])
+		return run
 	case history.Closed != nil:
-		run.Standing = report.StandingOf(history)
-		run.State, run.Reason = string(history.Closed.Outcome), clean(history.Closed.Reason, eventRoom)
+		run.Reason = clean(history.Closed.Reason, eventRoom)
 	case history.Parked != nil:
-		run.Standing = report.StandingOf(history)
-		run.State, run.Reason = "open: "+string(history.Parked.Outcome), clean(history.Parked.Reason, eventRoom)
+		run.Reason = clean(history.Parked.Reason, eventRoom)
 	}
+	run.Standing = report.StandingOf(history)
+	run.State = run.Standing.String()
 	return run
+}
+
+// standingAfter is how a run stood whose record goes on after an entry.
+func standingAfter(last journal.Entry) (report.Standing, string) {
+	standing := report.Standing{Phase: report.PhaseOpen}
+	switch last.Kind {
+	case journal.Parked:
+		standing.WaitsFor = report.ForOperator
+		return standing, "open: waits for an operator"
+	case journal.Asked:
+		standing.WaitsFor = report.ForApproval
+	}
+	return standing, standing.String()
 }
 
 // source cites the entry at hand.
@@ -306,7 +318,7 @@ func (r *runStory) verdict(verdict journal.Verdict) {
 		r.tell(RollingBack, true, "taking back what was done: %s", verdict.Reason)
 	case journal.Parked:
 		r.parked = r.entry.At
-		if r.tell(Parked, true, "run waits for a person, %s", text) {
+		if r.tell(Parked, true, "run waits for an operator, %s", text) {
 			r.facts.parks = append(r.facts.parks, r.mention("%s", verdict.Reason))
 			if verdict.Question != "" {
 				r.facts.questions = append(r.facts.questions, r.mention("%s", verdict.Question))
