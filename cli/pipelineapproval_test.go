@@ -16,12 +16,11 @@ var approveHint = regexp.MustCompile(`hint: salve (approve .*)`)
 // TestKilledWhileItWaitsForApproval: whoever goes on asks anew, and what was said before counts for nothing.
 func TestKilledWhileItWaitsForApproval(t *testing.T) {
 	s := newSite(t, siteHead+shellStep("grow", ""))
-	said := func(arguments ...string) string {
+	approve := func(arguments ...string) {
 		out, err := s.salve(t.Context(), arguments...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %v\n%s", arguments, err, out)
 		}
-		return string(out)
 	}
 	keys := s.salve(t.Context(), "hotfix", "keys", "generate", "alice.pem")
 	keys.Args = keys.Args[:len(keys.Args)-2] // it has no journal
@@ -46,7 +45,7 @@ func TestKilledWhileItWaitsForApproval(t *testing.T) {
 	before := waiting()
 	_ = killed.Process.Kill()
 	_ = killed.Wait()
-	said(before...) // the question of a process that is dead
+	approve(before...) // the question of a process that is dead
 	resumed := s.salve(t.Context(), "resume", before[1])
 	if err := resumed.Start(); err != nil {
 		t.Fatal(err)
@@ -56,7 +55,7 @@ func TestKilledWhileItWaitsForApproval(t *testing.T) {
 	if ledger := s.read("ledger"); ledger != "" {
 		t.Errorf("it did something before it was approved: %s", ledger)
 	}
-	said(waiting()...)
+	approve(waiting()...)
 	if err := resumed.Wait(); err != nil {
 		t.Error(err)
 	}

@@ -160,6 +160,7 @@ func asked(lines string) (digest string) {
 			}
 		case journal.Approved, journal.Denied, journal.Resumed, journal.Parked, journal.Closed:
 			digest = ""
+		default: // the run goes on waiting, or did not ask yet
 		}
 	}
 	return digest

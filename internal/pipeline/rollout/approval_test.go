@@ -100,8 +100,8 @@ func TestNothingIsMadeBeforeTheApproval(t *testing.T) {
 	}
 }
 
-// TestWhoeverResumesAsksAnew: wherever the process dies, before the approval or after it, nothing more is done by the one
-// that goes on until that plan is approved.
+// TestWhoeverResumesAsksAnew: wherever the process dies, before the approval or after it, the one that goes on does
+// nothing more until its plan is approved.
 func TestWhoeverResumesAsksAnew(t *testing.T) {
 	for at, complete := 1, false; !complete; at++ {
 		for _, after := range []bool{false, true} {
@@ -273,7 +273,9 @@ func (d discreet) Check(context.Context, *pipeline.Step) error {
 	return nil
 }
 
-func (d discreet) Secret(_ *pipeline.Step, variable string) bool { return *d.built && variable == "KEY" }
+func (d discreet) Secret(_ *pipeline.Step, variable string) bool {
+	return *d.built && variable == "KEY"
+}
 
 // TestWhatMayBeASecretIsNotInThePlan while that is not known: what tells is built after the approval.
 func TestWhatMayBeASecretIsNotInThePlan(t *testing.T) {

@@ -33,8 +33,8 @@ type Outline struct {
 	With    map[string]any `json:"with,omitempty"`
 }
 
-// Outline is what is known of a plan's steps before any begins, by their names, secrets masked. What others will hand on
-// is empty.
+// Outline is what is known of a plan's steps before any begins, by their names, secrets masked. What others will hand
+// on is empty.
 func (r *Runner) Outline(plan *Plan) map[string]Outline {
 	w, all := newWork(r, plan), map[string]Outline{}
 	for _, step := range plan.Steps {
@@ -47,8 +47,8 @@ func (r *Runner) Outline(plan *Plan) map[string]Outline {
 	return all
 }
 
-// detailOf is what a step's action executes, in a few words; empty where the step's inputs say it all. Of a command it is
-// where that stands: records hold no commands, in which anything may be a secret.
+// detailOf is what a step's action executes, in a few words; empty where the step's inputs say it all. Of a command it
+// is where that stands: records hold no commands, in which anything may be a secret.
 func detailOf(step *pipeline.Step) string {
 	switch {
 	case step.Shell != nil:
