@@ -51,9 +51,11 @@ demo-triage: build
 	tools/demo-triage.sh
 
 # What starts no goroutine and takes no lock: the race detector finds nothing there, and makes it up to ten times slower.
-SEQUENTIAL := salve salve/internal/chart salve/internal/hotfix/archive salve/internal/hotfix/writefiles \
-	salve/internal/report/chat salve/internal/report/consistency salve/internal/triage/catalogue \
-	salve/internal/triage/cause salve/internal/triage/record salve/internal/triage/results
+SEQUENTIAL := salve salve/internal/chart salve/internal/hotfix/archive salve/internal/hotfix/payload \
+	salve/internal/hotfix/writefiles salve/internal/pipeline/configuration salve/internal/report/chat \
+	salve/internal/report/consistency salve/internal/report/page salve/internal/report/postmortem \
+	salve/internal/triage/catalogue salve/internal/triage/cause salve/internal/triage/record \
+	salve/internal/triage/results salve/internal/triage/show salve/internal/triage/simulation
 
 # All tests, with a sample of the sweeps; under the race detector what it can find something in. A program that is
 # built with the detector lingers for a second at its end, unless it is told not to.

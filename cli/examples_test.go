@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -75,4 +78,63 @@ func exampleCommands(example string) (all [][]string) {
 		}
 	}
 	return all
+}
+
+// placeholders of a page's synopsis: [--flag], a|b and "…" stand for something else than themselves.
+var placeholders = regexp.MustCompile(`\[--|[a-z]\|[a-z]|\[the |…`)
+
+// environmentFirst is a command whose variables stand before it.
+var environmentFirst = regexp.MustCompile(`^([A-Z_]+=\S* )+(salve |\\$)`)
+
+// TestCommandsOfPagesAreUnderstood: what the pages show in blocks of code has commands and flags that are there.
+func TestCommandsOfPagesAreUnderstood(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("only %q, %v", pages, err)
+	}
+	shown := 0
+	for _, page := range append(pages, filepath.Join("..", "README.md")) {
+		raw, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, words := range exampleCommands(codeOf(string(raw))) {
+			if placeholders.MatchString(strings.Join(words, " ")) {
+				continue
+			}
+			shown++
+			of, rest, err := newRoot(&app{program: Options{Runbooks: BuiltIn()}}).Find(words)
+			if err == nil && of.HasSubCommands() && !of.Runnable() {
+				err = errors.New("this is no command")
+			}
+			if err == nil {
+				err = of.ParseFlags(rest)
+			}
+			if err != nil {
+				t.Errorf("%s: salve %q: %v", filepath.Base(page), words, err)
+			}
+		}
+	}
+	if shown < 80 {
+		t.Errorf("only %d commands were found", shown)
+	}
+}
+
+// codeOf is what a page has in fenced blocks for a shell and in indented ones, without prompts.
+func codeOf(page string) string {
+	var code strings.Builder
+	fenced := false
+	for line := range strings.Lines(page) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```"):
+			fenced = !fenced
+		case fenced || strings.HasPrefix(line, "    "):
+			if command, prompted := strings.CutPrefix(trimmed, "$ "); prompted || strings.HasPrefix(trimmed, "salve ") ||
+				strings.HasPrefix(trimmed, "--") || environmentFirst.MatchString(trimmed) {
+				code.WriteString(command + "\n")
+			}
+		}
+	}
+	return code.String()
 }

@@ -28,7 +28,7 @@ func recreatePool() Provider { return OnAKS(poolDefinition()) }
 func poolDefinition() AKSDefinition[poolInputs] {
 	return AKSDefinition[poolInputs]{
 		Definition: Definition[AKS, poolInputs]{
-			Name: recreatepool.Name, Short: "Recreate an AKS agent pool whose scale set can't be written any more",
+			Name: recreatepool.Name, Short: "Recreate an AKS agent pool whose scale set rejects every write",
 			Example:  "--subscription 5a1e0000-0000-4000-8000-000000000001 --resource-group fleet --cluster aks-1 --pool system",
 			Defaults: poolInputs{Inputs: recreatepool.Defaults()},
 			Flags: func(in *poolInputs, flags *pflag.FlagSet) {

@@ -11,7 +11,7 @@ import (
 func removeOperator() Provider {
 	return OnCluster(Definition[Cluster, removeoperator.Inputs]{
 		Name:     removeoperator.Name,
-		Short:    "Remove what a retired operator left behind, finalizers that nobody serves included",
+		Short:    "Remove what a retired operator left behind, including finalizers whose controller is gone",
 		Example:  "--group example.com --namespace operators",
 		Defaults: removeoperator.Defaults(),
 		Flags: func(in *removeoperator.Inputs, flags *pflag.FlagSet) {

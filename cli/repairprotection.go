@@ -57,7 +57,7 @@ func protectionSearch(cluster Cluster, github *githubFlags, in repairprotection.
 func protectionDefinition(github *githubFlags) Definition[Cluster, repairprotection.Inputs] {
 	return Definition[Cluster, repairprotection.Inputs]{
 		Name:     repairprotection.Name,
-		Short:    "Make the protection of branches on GitHub what Prow's configuration says",
+		Short:    "Make GitHub's branch protection match Prow's configuration",
 		Example:  "--config config.yaml --job-config jobs --manifests cluster",
 		Defaults: repairprotection.Defaults(),
 		Flags: func(in *repairprotection.Inputs, flags *pflag.FlagSet) {
@@ -101,7 +101,7 @@ func addProtectionFlags(in *repairprotection.Inputs, flags *pflag.FlagSet) {
 		"also take contexts away that Prow once required on branches which it leaves alone now")
 	flags.StringArrayVar(&in.External, "external-context", nil, "`context` that others than Prow report (repeatable)")
 	flags.BoolVar(&in.AppsRestrictions, "enable-apps-restrictions", false, "as branchprotector's flag of this name")
-	flags.IntVar(&in.Sample, "sample", in.Sample, "how many pull requests that wait in vain are asked about at the end")
+	flags.IntVar(&in.Sample, "sample", in.Sample, "how many stuck pull requests are checked at the end")
 	flags.StringVar(&in.RecordNamespace, "record-namespace", in.RecordNamespace,
 		"`namespace` of the ConfigMap that says which configuration was applied last")
 	flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")

@@ -5,7 +5,7 @@ import (
 )
 
 func newRun(a *app) *cobra.Command {
-	return newVerb(a, act, "Run a runbook: look, then act, then check")
+	return newVerb(a, act, "Run a runbook: ask its guards, do its steps, check the result")
 }
 
 // newVerb is a command that has the registered runbooks below it.

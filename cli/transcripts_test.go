@@ -15,18 +15,31 @@ import (
 // TestTranscriptsAreTrue types what the pages of docs/ show behind a prompt in blocks marked console, and compares the
 // answers. Names, times and durations differ from run to run; "…" stands for anything.
 func TestTranscriptsAreTrue(t *testing.T) {
-	for _, page := range []string{"quick-start.md", "3am.md"} {
-		t.Run(page, func(t *testing.T) {
+	for _, page := range []struct {
+		name     string
+		commands int    // at least
+		in       string // the folder of examples/ that they are typed in
+	}{
+		{name: "quick-start.md", commands: 3},
+		{name: "3am.md", commands: 3},
+		{name: "pipelines.md", commands: 1, in: "fleet"},
+	} {
+		t.Run(page.name, func(t *testing.T) {
 			t.Parallel()
-			raw, err := os.ReadFile(filepath.Join("..", "docs", page))
+			raw, err := os.ReadFile(filepath.Join("..", "docs", page.name))
 			if err != nil {
 				t.Fatal(err)
 			}
 			typed := transcript(string(raw))
-			if len(typed) < 3 {
+			if len(typed) < page.commands {
 				t.Fatalf("only %d commands are shown", len(typed))
 			}
 			s := &shell{folder: t.TempDir(), runs: map[string]string{}}
+			if page.in != "" {
+				if err := os.CopyFS(s.folder, os.DirFS(filepath.Join("..", "examples", page.in))); err != nil {
+					t.Fatal(err)
+				}
+			}
 			for _, one := range typed {
 				got, err := s.run(t, one.command)
 				if err != nil {
@@ -68,7 +81,7 @@ type shell struct {
 	runs map[string]string
 }
 
-// run types a command. Only salve and the last exit code are asked for.
+// run types a command of salve or salve-sim, or asks for the last exit code.
 func (s *shell) run(t *testing.T, command string) (string, error) {
 	if command == "echo $?" {
 		return fmt.Sprintln(s.last), nil
@@ -76,8 +89,8 @@ func (s *shell) run(t *testing.T, command string) (string, error) {
 	for shown, here := range s.runs {
 		command = strings.ReplaceAll(command, shown, here)
 	}
-	if !strings.HasPrefix(command, "salve ") {
-		return "", fmt.Errorf("only salve is typed here")
+	if program, _, _ := strings.Cut(command, " "); program != "salve" && program != "salve-sim" {
+		return "", fmt.Errorf("only salve and salve-sim are typed here")
 	}
 	typed := exec.CommandContext(t.Context(), "sh", "-c", command)
 	typed.Dir = s.folder

@@ -48,7 +48,7 @@ func unblockSearch(cluster Cluster, github *githubFlags, in unblockpulls.Inputs)
 func unblockDefinition(github *githubFlags) Definition[Cluster, unblockpulls.Inputs] {
 	return Definition[Cluster, unblockpulls.Inputs]{
 		Name:     unblockpulls.Name,
-		Short:    "Start jobs, or report results again, for pull requests that wait in vain for a required status",
+		Short:    "Start jobs, or report results again, for pull requests stuck on a required status",
 		Example:  "--config config.yaml --job-config jobs --bot k8s-ci-robot",
 		Defaults: unblockpulls.Defaults(),
 		Limits: map[string]func(*unblockpulls.Inputs) *int{

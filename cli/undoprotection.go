@@ -37,7 +37,7 @@ type undoWay struct {
 func undoDefinition(way *undoWay) Definition[Cluster, repairprotection.UndoInputs] {
 	return Definition[Cluster, repairprotection.UndoInputs]{
 		Name:     repairprotection.UndoName,
-		Short:    "Put the protection of branches back that a run of repair-branch-protection replaced",
+		Short:    "Restore the branch protection that a run of repair-branch-protection replaced",
 		Example:  "--run 20261123-051009-98d586",
 		Defaults: repairprotection.UndoDefaults(),
 		Flags: func(in *repairprotection.UndoInputs, flags *pflag.FlagSet) {
@@ -142,7 +142,7 @@ func undoCommand(a *app, undo *githubEntry[repairprotection.UndoInputs]) *cobra.
 	command := &cobra.Command{
 		Use:   "undo RUN",
 		Short: "Undo a run of repair-branch-protection",
-		Long: `Put the protection of branches back that a run of repair-branch-protection replaced.
+		Long: `Restore the branch protection that a run of repair-branch-protection replaced.
 Only branches that are still as that run wrote them are put back; others are named.
 
 It is a run of ` + repairprotection.UndoName + `, with guards, a record and checks of its own.`,

@@ -87,7 +87,7 @@ func (g *generator) collect(t reflect.Type) {
 		} else if t.Name() != "" {
 			return // the library's business
 		}
-		for field := range fields(t) {
+		for _, field := range fields(t) {
 			g.collect(field)
 		}
 	}
@@ -105,12 +105,11 @@ func (g *generator) unique(t reflect.Type) string {
 	return name
 }
 
-// fields are the types of what a struct writes.
-func fields(t reflect.Type) map[reflect.Type]bool {
-	all := map[reflect.Type]bool{}
+// fields are the types of what a struct writes, in order: the first type of a name gets it without its package.
+func fields(t reflect.Type) (all []reflect.Type) {
 	for i := range t.NumField() {
 		if field := t.Field(i); (field.IsExported() || field.Anonymous) && field.Tag.Get("json") != "-" {
-			all[field.Type] = true
+			all = append(all, field.Type)
 		}
 	}
 	return all

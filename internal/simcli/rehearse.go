@@ -37,12 +37,15 @@ func newRehearse() *cobra.Command {
 	command := &cobra.Command{
 		Use:               "rehearse [SCENARIO]",
 		ValidArgsFunction: scenarioNames,
-		Short:             "Run a runbook on an embedded Azure, on a clock that runs faster",
+		Short:             "Run a runbook on an embedded Azure, on an accelerated clock",
 		Long: `Run a runbook on an embedded Azure: the same code, an accelerated clock, no
-subscription. SCENARIO is one of --list or a YAML file; the default is wedged.`,
-		Example: `  # What there is to rehearse, and one of it
+subscription. SCENARIO is a name from --list or a YAML file; the default is wedged.`,
+		Example: `  # List the scenarios
   salve-sim rehearse --list
-  salve-sim rehearse wedged --journal ./journal`,
+  # Rehearse one, and keep its journal
+  salve-sim rehearse wedged --journal ./journal
+  # See what a run would do in a scenario of your own
+  salve-sim rehearse ./scenario.yaml --dry-run`,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			switch {
 			case len(arguments) > 1:
@@ -56,9 +59,9 @@ subscription. SCENARIO is one of --list or a YAML file; the default is wedged.`,
 		},
 	}
 	flags := command.Flags()
-	flags.BoolVar(&asked.list, "list", false, "name the scenarios and what each shows")
-	flags.Float64Var(&asked.speed, "speed", defaultSpeed, "how many seconds pass in one")
-	flags.Int64Var(&asked.seed, "seed", 0, "another seed than the scenario's, for other names and delays")
+	flags.BoolVar(&asked.list, "list", false, "list the scenarios, and what each shows")
+	flags.Float64Var(&asked.speed, "speed", defaultSpeed, "how many times as fast as real time the clock runs")
+	flags.Int64Var(&asked.seed, "seed", 0, "use this seed instead of the scenario's, for other names and delays")
 	flags.BoolVar(&asked.dryRun, "dry-run", false, "change nothing: show the guards and the plan")
 	flags.StringVar(&asked.journal, "journal", "", "folder of the journal (default: a temporary folder, which is kept)")
 	return command

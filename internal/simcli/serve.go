@@ -36,12 +36,12 @@ func newServe() *cobra.Command {
 	command := &cobra.Command{
 		Use:               "serve SCENARIO",
 		ValidArgsFunction: scenarioNames,
-		Short:             "Serve the embedded Azure over HTTPS, with a cluster of your own as the managed one",
-		Long: `Serve the embedded Azure over HTTPS on this machine, with a cluster of your own as
-the managed one: Node objects come and go there as machines boot and die, and kwok
-animates them. Any ARM client can talk to it, with any credentials, and gets the
-kubeconfig: give it a test cluster. SCENARIO is one of salve-sim rehearse --list or a YAML
-file. What to paste is printed once it serves; SIGINT or SIGTERM ends it.`,
+		Short:             "Serve the embedded Azure over HTTPS, with your test cluster as the managed one",
+		Long: `Serve the embedded Azure over HTTPS on this machine, with your test cluster as the
+managed one: Node objects come and go there as machines boot and die, and kwok animates
+them. Any ARM client can talk to it with any credentials, and gets the kubeconfig, so
+never give it a cluster that matters. SCENARIO is a name from salve-sim rehearse --list or a
+YAML file. Once it serves, it prints what to paste; SIGINT or SIGTERM ends it.`,
 		Example: `  # Serve a scenario, with a test cluster as the managed one
   salve-sim serve wedged --kubeconfig test-cluster.yaml`,
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -53,16 +53,16 @@ file. What to paste is printed once it serves; SIGINT or SIGTERM ends it.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&asked.kubeconfig, "kubeconfig", "",
-		"kubeconfig `file` of the cluster; its user may do everything there")
+		"kubeconfig `file` of the test cluster, with all rights there")
 	flags.StringVar(&asked.handOut, "hand-out", "",
 		"kubeconfig `file` that clients get from ARM (default: that of --kubeconfig)")
-	flags.StringVar(&asked.listen, "listen", "127.0.0.1:0", "`address` to listen on, of the loopback interface")
+	flags.StringVar(&asked.listen, "listen", "127.0.0.1:0", "loopback `address` to listen on")
 	flags.StringVar(&asked.caFile, "ca-file", "",
-		"`file` to write the certificate to that clients have to trust (default: a temporary one)")
-	flags.Float64Var(&asked.speed, "speed", 1, "how many times as fast as in the scenario everything goes, from 1")
-	flags.Int64Var(&asked.seed, "seed", 0, "another seed than the scenario's, for other names and delays")
+		"`file` to write the certificate to, which clients must trust (default: a temporary file)")
+	flags.Float64Var(&asked.speed, "speed", 1, "how many times as fast as in the scenario everything happens, at least 1")
+	flags.Int64Var(&asked.seed, "seed", 0, "use this seed instead of the scenario's, for other names and delays")
 	flags.BoolVar(&asked.removeAtEnd, "remove-at-end", false,
-		"remove from the cluster at the end what was made there (default: at the next start)")
+		"delete at the end what was created in the cluster (default: at the next start)")
 	return command
 }
 
@@ -112,7 +112,7 @@ func (s *serving) read(name string) (azuresim.Scenario, served.Options, error) {
 		return scenario, none, cli.Usage("--listen: %v", err)
 	}
 	if s.kubeconfig == "" {
-		return scenario, none, cli.Usage("--kubeconfig is missing: the cluster that is to be the managed one")
+		return scenario, none, cli.Usage("required flag --kubeconfig not set: the test cluster that becomes the managed one")
 	}
 	options := served.Options{Scenario: scenario, Listen: s.listen, CAFile: s.caFile, RemoveAtEnd: s.removeAtEnd}
 	if options.Kubeconfig, err = served.ReadKubeconfig(s.kubeconfig); err != nil {
