@@ -76,15 +76,16 @@ func TestPoolsHaveMachinesThatThereAre(t *testing.T) {
 			"Basic_A1", "Standard_D4sooo_v5", "Standard_D4s_v5\nStandard_D4s_v5", "Standard_M128ms", "standard_m128MS",
 		} {
 			got := put(size)
-			want := "The VM size of AgentPoolProfile:extra is not allowed in your subscription in location 'westeurope'.  For more " +
-				"details, please visit https://aka.ms/aks/quotas-skus-regions"
+			want := "The VM size of AgentPoolProfile:extra is not allowed in your subscription in location 'westeurope'.  " +
+				"For more details, please visit https://aka.ms/aks/quotas-skus-regions"
 			if got.status != http.StatusBadRequest || got.code() != "BadRequest" || got.message() != want {
 				t.Errorf("%s: %d %s", size, got.status, got.text)
 			}
 		}
 		for _, size := range []string{
 			"Standard_D4ds_v5", "standard_d4DS_V5", "Standard_DS2_v2", "Standard_D11_v2", "Standard_DS11-1_v2", "Standard_B2ms",
-			"Standard_B2ats_v2", "Standard_D2plds_v6", "Standard_E4-2s_v5", "Standard_E96ias_v4", "Standard_F8s_v2", "Standard_F8s",
+			"Standard_B2ats_v2", "Standard_D2plds_v6", "Standard_E4-2s_v5", "Standard_E96ias_v4", "Standard_F8s_v2",
+			"Standard_F8s",
 			"Standard_FX4mds", "Standard_L8as_v3", "Standard_M416s_8_v2", "Standard_M96ds_1_v3", "Standard_NC24ads_A100_v4",
 			"Standard_NC4as_T4_v3", "Standard_ND96isr_H100_v5", "Standard_NV36ads_A10_v5", "Standard_HB120-16rs_v3",
 			"Standard_DC4as_v5", "Standard_Tomorrow",

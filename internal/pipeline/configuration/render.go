@@ -107,7 +107,8 @@ func Render(context Context, path string, overlays ...string) (*Rendered, diagno
 		if wrong != nil {
 			return nil, diagnostic.List{*wrong}, nil
 		}
-		if wrong := (level{path: one, called: theWhole, values: values}).known("$schema", "defaults", "clouds"); wrong != nil {
+		top := level{path: one, called: theWhole, values: values}
+		if wrong := top.known("$schema", "defaults", "clouds"); wrong != nil {
 			return nil, diagnostic.List{*wrong}, nil
 		}
 		warnings = append(warnings, booleans(one, string(content), filled)...)

@@ -62,7 +62,9 @@ func coded(secret string) []form {
 		return nil
 	}
 	forms := based(secret)
-	for _, text := range []string{url.QueryEscape(secret), url.PathEscape(secret), quoted(secret, true), quoted(secret, false)} {
+	for _, text := range []string{
+		url.QueryEscape(secret), url.PathEscape(secret), quoted(secret, true), quoted(secret, false),
+	} {
 		if text != secret {
 			forms = append(forms, form{text: text}, form{text: lowerEscapes.ReplaceAllStringFunc(text, strings.ToLower)})
 		}

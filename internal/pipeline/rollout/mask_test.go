@@ -72,7 +72,7 @@ func TestSecretsInOtherForms(t *testing.T) {
 		"escapes in small digits": {"a b/c/d/e", "q=" + strings.ToLower(url.QueryEscape("a b/c/d/e")), "q=***"},
 		"JSON":                    {"a<b&c\"d\\e", `{"v":` + string(quoted) + `}`, `{"v":"***"}`},
 		"lines of base64":         {long, wrapped.String(), "***\n***\n***\n***\n"},
-		"several lines":           {"first line\nother line", base64.StdEncoding.EncodeToString([]byte("first line\nother line")), "***"},
+		"several lines":           {"first line\nother line", "Zmlyc3QgbGluZQpvdGhlciBsaW5l", "***"},
 		"a secret within another": {"hush-hush", "hush-hush hush", "*** hush"},
 		"a short one as it is":    {"abcd", "abcd YWJjZA==", "*** YWJjZA=="},
 		"what looks alike":        {"s3cr3t", "czNjcjN0 czNjcjM0 s3cr3", "*** czNjcjM0 s3cr3"},

@@ -26,7 +26,8 @@ func (n name) check(c *checker, what string, node *yaml.Node) {
 	text{filled: true, most: n.most, like: nameCharacter, says: "letters, digits and hyphens"}.check(c, what, node)
 	called := node.Value
 	switch {
-	case node.Kind != yaml.ScalarNode, templated(called), !nameCharacter.MatchString(called), plainName.MatchString(called):
+	case node.Kind != yaml.ScalarNode, templated(called), !nameCharacter.MatchString(called),
+		plainName.MatchString(called):
 	case strings.Contains(called, "/"):
 		c.add(node, "wrong-value", "write a hyphen in its place",
 			"%s %q has a slash: a step is recorded as GROUP/STEP, and that would name two steps alike", what, called)
