@@ -84,7 +84,8 @@ func TestAWebhookThatNeverAnswersKeepsNothingFromTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hooks := &halfSilent{}
 		n, err := notify.New(notify.Options{
-			Config: []byte("notifications: [{url: {env: silent}}, {url: {env: loud}}]"), Clock: clock.RealClock{}, Transport: hooks,
+			Config: []byte("notifications: [{url: {env: silent}}, {url: {env: loud}}]"),
+			Clock:  clock.RealClock{}, Transport: hooks,
 			Lookups: notify.Lookups{Env: func(name string) string { return "https://hooks.example.com/" + name }},
 		})
 		if err != nil {

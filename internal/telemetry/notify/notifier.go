@@ -32,6 +32,8 @@ type Options struct {
 	// Config is the file of --notify, and Lookups reads the secrets that it names.
 	Config  []byte
 	Lookups Lookups
+	// Runbooks are the names that it may tell apart; any when there are none.
+	Runbooks []string
 	// Source is the program and the machine.
 	Source string
 	Clock  clock.Clock
@@ -60,7 +62,7 @@ type line struct {
 
 // New reads the configuration and starts sending. Close ends it.
 func New(options Options) (*Notifier, error) {
-	receivers, err := parse(options.Config, options.Lookups)
+	receivers, err := parse(options.Config, options.Lookups, options.Runbooks)
 	if err != nil {
 		return nil, err
 	}
