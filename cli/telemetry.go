@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -73,11 +74,14 @@ func (a *app) observe(ctx context.Context, flags telemetryFlags, namespace strin
 		o.sinks = append(o.sinks, notifier)
 	}
 	if tracing.Enabled(a.lookup) {
+		// The variables are for all programs of a machine or a cluster, and nobody has given them to this one: no run is
+		// refused for them.
 		tracer, err := tracing.New(ctx, builtFrom().String(), a.lookup)
 		if err != nil {
-			return usage("%v", err)
+			fmt.Fprintln(a.stderr, redact.String("traces: off: "+err.Error()))
+		} else {
+			o.tracer, o.sinks = tracer, append(o.sinks, tracer)
 		}
-		o.tracer, o.sinks = tracer, append(o.sinks, tracer)
 	}
 	if flags.events {
 		o.sinks = append(o.sinks, eventsIn(namespace, open)) //nolint:contextcheck // as above
@@ -93,7 +97,7 @@ func (a *app) notifier(path string) (*notify.Notifier, error) {
 	}
 	host, _ := os.Hostname() // a nameless host is told as it is
 	return notify.New(notify.Options{
-		Config: raw, Source: a.name() + "@" + host, Clock: clock.RealClock{},
+		Config: raw, Runbooks: a.runbookNames(), Source: a.name() + "@" + host, Clock: clock.RealClock{},
 		Lookups: notify.Lookups{Env: a.lookup, File: func(path string) ([]byte, error) { return readBounded(path, most) }},
 	})
 }
