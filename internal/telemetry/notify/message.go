@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"salve/engine"
-	"salve/internal/diagnostic"
 	"salve/internal/telemetry"
 	"salve/runbook"
 )
@@ -99,8 +98,8 @@ func functions() template.FuncMap {
 }
 
 const (
-	// mostHeader and mostSection are what Slack takes in a block, in characters, or else refuses the message
-	// (https://docs.slack.dev/reference/block-kit/blocks/header-block, …/section-block).
+	// mostHeader and mostSection are what Slack takes in a block, in characters; it refuses a message with more
+	// (https://docs.slack.dev/reference/block-kit/blocks/header-block, …/section-block). Texts are cut to as many bytes.
 	mostHeader  = 150
 	mostSection = 3000
 )
@@ -108,8 +107,8 @@ const (
 // formFunctions are for the forms that are built in.
 func formFunctions() template.FuncMap {
 	return template.FuncMap{
-		"header":  func(text string) string { return diagnostic.Cut(text, mostHeader) },
-		"section": func(text string) string { return diagnostic.Cut(text, mostSection) },
+		"header":  func(text string) string { return telemetry.Text(text, mostHeader) },
+		"section": func(text string) string { return telemetry.Text(text, mostSection) },
 		// What is <!channel> would call everybody (https://docs.slack.dev/messaging/formatting-message-text#escaping).
 		"mrkdwn": strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace,
 	}
