@@ -34,12 +34,17 @@ type telemetryFlags struct {
 }
 
 func (t *telemetryFlags) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&t.listen, "metrics-listen", "", "`ADDRESS` to serve Prometheus metrics at while the command lasts")
-	flags.StringVar(&t.file, "metrics-file", "",
-		"`FILE` to write metrics to at the end, for node_exporter's textfile collector")
+	t.addMetricsFlags(flags)
 	flags.StringVar(&t.notify, "notify", "", "`FILE` that says who gets a message for each outcome (docs/monitoring.md)")
 	flags.BoolVar(&t.events, "kubernetes-events", false,
 		"write Kubernetes Events about the target's lease, in the journal's namespace")
+}
+
+// addMetricsFlags are those of commands that have no run of which others could be told.
+func (t *telemetryFlags) addMetricsFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&t.listen, "metrics-listen", "", "`ADDRESS` to serve Prometheus metrics at while the command lasts")
+	flags.StringVar(&t.file, "metrics-file", "",
+		"`FILE` to write metrics to at the end, for node_exporter's textfile collector")
 }
 
 // observation is what a process tells of its runs. The zero observation tells nobody.
