@@ -155,13 +155,7 @@ func (e *invocation) machine() *engine.Engine {
 }
 
 // event shows what happens, and how a plan is approved that is waited for.
-func (e *invocation) event(event engine.Event) {
-	e.watch.event(event)
-	if event.Kind == engine.ApprovalAsked {
-		e.watch.say(fmt.Sprintf("Waiting for the approval of the plan: %s",
-			shell(e.approving(event.Run, event.Plan.Digest))))
-	}
-}
+func (e *invocation) event(event engine.Event) { e.asking(e.watch, e.watch.event)(event) }
 
 // openRun is the run that a run would resume, which the target's lease names; nil when
 // it names none, or none that can be read, which is for the engine to refuse.

@@ -34,6 +34,8 @@ type pipelineRun struct {
 	kept     *journal.Location
 	// leased is kept with the leases that are taken besides.
 	leased *journal.Location
+	// text is the pipeline's file as it was read.
+	text []byte
 	// charts are those that were read from registries.
 	charts readCharts
 }
@@ -108,7 +110,8 @@ func (j *pipelineRun) planned(ctx context.Context, one runnable, inputs rollout.
 	if j.programs, err = j.findPrograms(one.file, inputs.Skip); err != nil {
 		return err
 	}
-	inputs.Digest = digest(one.content, named+digests(j.programs), one.file, one.config)
+	content := digest(one.content, named+digests(j.programs), one.file, one.config)
+	inputs.Digest = content[:shownContent]
 	if inputs.Pipeline, err = filepath.Abs(one.path); err != nil {
 		return fmt.Errorf("finding %s: %w", one.path, err)
 	}
@@ -117,8 +120,24 @@ func (j *pipelineRun) planned(ctx context.Context, one runnable, inputs rollout.
 			return err
 		}
 	}
-	j.plan, err = rollout.NewPlan(one.file, inputs)
-	return err
+	if j.plan, err = rollout.NewPlan(one.file, inputs); err != nil {
+		return err
+	}
+	j.plan.Content, j.text = content, one.content
+	return nil
+}
+
+// shownContent is how many digits of a content's digest records have.
+const shownContent = 16
+
+// content is the digest of the pipeline, with the files that it names as they are now. What was read into memory does
+// not change any more.
+func (j *pipelineRun) content(ctx context.Context) (string, error) {
+	named, err := changedfiles.Content(ctx, j.plan.File)
+	if err != nil {
+		return "", err
+	}
+	return digest(j.text, named+digests(j.programs), j.plan.File, j.plan.File.Config()), nil
 }
 
 // absolute is the absolute path of a file that the command line names; empty where it names none.
@@ -168,7 +187,7 @@ func digest(content []byte, named string, file *pipeline.File, config *pipeline.
 			fmt.Fprintf(sum, "\n%q %q %v", path, held, there)
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil)[:8])
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // logs is where steps' logs are kept.
@@ -234,12 +253,15 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
 		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), NewRun: j.app.newRun,
-		Watch: j.app.observation.watch(watch.event), Appended: j.app.observation.appended(),
+		Watch: j.app.observation.watch(j.asking(watch, watch.event)), Appended: j.app.observation.appended(),
 		Program: builtFrom().String(), Command: j.app.command(),
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
 	if j.plan.File.BuildStep != nil && !j.plan.Inputs.NoBuild {
 		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
+	}
+	if runner.Approvals = j.from; j.approved {
+		runner.Content = j.content
 	}
 	return runner
 }

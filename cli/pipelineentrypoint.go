@@ -97,9 +97,17 @@ func (a *app) runEntrypoint(ctx context.Context, asked *pipelineRequest) error {
 	if asked.dryRun {
 		return e.preview(ctx)
 	}
+	if err := e.awaitApproval(ctx, a, kept, keptRule(ctx, kept, e.plan.Target().ID)); err != nil {
+		return err
+	}
 	return e.execute(ctx, func(ctx context.Context, runner *entrypoint.Runner) (engine.Result, error) {
-		return runner.Run(ctx, e.plan, entrypoint.Options{AllowOlder: asked.options.AllowOlder})
+		return runner.Run(ctx, e.plan, e.allowed())
 	})
+}
+
+// allowed are the options of the whole.
+func (e *entrypointRun) allowed() entrypoint.Options {
+	return entrypoint.Options{AllowOlder: e.options.AllowOlder, Approval: e.options.Approval}
 }
 
 // read reads and validates the topology and the pipelines. There is no plan, and what is wrong has been said, when they
@@ -266,11 +274,12 @@ func (e *entrypointRun) execute(
 func (e *entrypointRun) runner(watch *watch) *entrypoint.Runner {
 	return &entrypoint.Runner{
 		Journal: e.leased, Clock: watch.clock, Holder: e.app.holder(), NewRun: e.app.newRun,
-		Watch: e.app.observation.watch(watch.event), Appended: e.app.observation.appended(),
-		Program: builtFrom().String(), Command: e.app.command(),
+		Watch: e.app.observation.watch(e.asking(watch, watch.event)), Appended: e.app.observation.appended(),
+		Approvals: e.from,
+		Program:   builtFrom().String(), Command: e.app.command(),
 		Pipeline: func(group entrypoint.Group) *rollout.Runner {
 			runner := e.pipelines[group.Name].runner(watch)
-			runner.Watch = e.app.observation.watch(watch.below(group.Name))
+			runner.Watch = e.app.observation.watch(e.asking(watch, watch.below(group.Name)))
 			return runner
 		},
 		Retry: func(ctx context.Context, call func() (engine.Result, error)) (engine.Result, error) {

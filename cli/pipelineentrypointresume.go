@@ -37,8 +37,11 @@ func (a *app) resumeEntrypoint(
 	if err := e.read(command.Context(), inputs); err != nil || e.plan == nil {
 		return err
 	}
+	if err := e.awaitApproval(command.Context(), a, kept, record.Header.Approval); err != nil {
+		return err
+	}
 	return e.execute(command.Context(), func(ctx context.Context, runner *entrypoint.Runner) (engine.Result, error) {
-		return runner.Resume(ctx, e.plan, record.Run, entrypoint.Options{AllowOlder: asked.options.AllowOlder})
+		return runner.Resume(ctx, e.plan, record.Run, e.allowed())
 	})
 }
 

@@ -56,6 +56,9 @@ func (a *app) resumePipeline(
 		return err
 	}
 	asked.inputs = inputs
+	if err := asked.awaitApproval(command.Context(), a, kept, record.Header.Approval); err != nil {
+		return err
+	}
 	return j.execute(command.Context(), func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
 		return runner.Resume(ctx, j.plan, record.Run, asked.options)
 	})

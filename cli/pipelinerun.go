@@ -34,6 +34,10 @@ type pipelineRequest struct {
 	paths pipelinePaths
 	// place is where the configuration is rendered for.
 	place contextFlags
+	// from is where approvals come from; nil where none can.
+	from engine.Approvals
+	// approved: somebody has to approve what is run. Then it is read again whether it is still the same.
+	approved bool
 	// whole is what is rolled out of a topology; without one it is a single pipeline.
 	whole entrypointFlags
 }
@@ -100,6 +104,7 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags.BoolVar(&r.dryRun, "dry-run", false, "change nothing: print the plan with all that is known")
 	flags.DurationVar(&r.waitForLease, "wait-for-lease", 0,
 		"how long to wait while another runner is at work on the target")
+	r.approvalFlags.addFlags(flags)
 	r.addPrograms(command)
 	r.addReports(command)
 }
@@ -160,6 +165,9 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 	if err := r.journalFlags.read(a, command.Flags()); err != nil {
 		return err
 	}
+	if err := r.approvalFlags.read(a, command.Flags()); err != nil {
+		return err
+	}
 	if r.place.context.Cloud == "" {
 		r.place.context.Cloud = r.cloud.name
 	}
@@ -186,6 +194,9 @@ func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path stri
 	}
 	if asked.dryRun {
 		return j.preview(ctx)
+	}
+	if err := j.awaitApproval(ctx, a, kept, keptRule(ctx, kept, j.plan.Target().ID)); err != nil {
+		return err
 	}
 	return j.execute(ctx, func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
 		return runner.Run(ctx, j.plan, asked.options)

@@ -76,6 +76,11 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 	if err != nil {
 		return err
 	}
+	if record.Header.Approval == nil && !record.PastReturn() { // a run that was started with a rule keeps it
+		if err := asked.approvalFlags.read(a, command.Flags()); err != nil {
+			return err
+		}
+	}
 	if scenario := record.Header.Rehearsal; scenario != "" && record.MigratedTo == nil && record.Closed == nil {
 		return usage("run %q is a rehearsal of %s, whose Azure ended with it. hint: %s", run, scenario, record.Header.Command)
 	}
@@ -125,7 +130,9 @@ func (a *app) resumeRunbook(
 	if e.from, err = a.approvals(ctx, kept, &asked.approvalFlags, factory.cluster); err != nil {
 		return err
 	}
-	machine, options := e.machine(), engine.Options{Overrides: asked.overridesFor(book)}
+	machine, options := e.machine(), engine.Options{
+		Overrides: asked.overridesFor(book), Approval: asked.rule,
+	}
 	if options.Plan, err = e.confirmed(ctx, machine, book, record, options); err != nil {
 		return err
 	}

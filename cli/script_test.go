@@ -32,6 +32,7 @@ import (
 	"salve/internal/prow/githubsim"
 	"salve/internal/registry/registrytest"
 	"salve/internal/simcli"
+	"salve/journal"
 )
 
 func TestMain(m *testing.M) {
@@ -67,6 +68,7 @@ func TestMain(m *testing.M) {
 //	securely FOLDER         serves a folder over HTTPS at $SECURE, with the host in $HOST and the certificate trusted;
 //	                        below here/, elsewhere/ and plain/ it redirects to itself, to another host and to HTTP
 //	plan VARIABLE FILE      gives the digest of a plan's file in a variable
+//	waiting VARIABLE FOLDER waits until a run of a journal waits for an approval, and gives the digest of its plan
 //	policy FILE KEY...      writes a policy of approvals with four eyes: people named after their public keys
 //	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
 //	layout FILE TAG         writes a tar file with an OCI layout that has an image under a name
@@ -97,7 +99,7 @@ func TestScript(t *testing.T) {
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
-			"plan": planDigest, "policy": writePolicy,
+			"plan": planDigest, "policy": writePolicy, "waiting": nameWaiting,
 			"free": nameAddress, "scrape": scrape,
 			"utf16": utf16File, "webhook": serveWebhook,
 			"layout":   func(ts *testscript.TestScript, _ bool, arguments []string) { writeLayout(t, ts, arguments) },
@@ -125,6 +127,43 @@ func planDigest(ts *testscript.TestScript, _ bool, arguments []string) {
 	var file struct{ Plan struct{ Digest string } }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(arguments[1])), &file))
 	ts.Setenv(arguments[0], file.Plan.Digest)
+}
+
+// nameWaiting waits until a run asks for an approval that nobody has given yet.
+func nameWaiting(ts *testscript.TestScript, _ bool, arguments []string) {
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-ticker.C {
+		for _, path := range journals(ts, arguments[1]) {
+			if digest := asked(ts.ReadFile(path)); digest != "" {
+				ts.Setenv(arguments[0], digest)
+				return
+			}
+		}
+	}
+	ts.Fatalf("no run in %s waits for an approval", arguments[1])
+}
+
+// asked is the digest of the plan that a run waits with, by the lines of its journal; empty where it waits with none.
+func asked(lines string) (digest string) {
+	for line := range strings.Lines(lines) {
+		var written struct{ Entry journal.Entry }
+		if json.Unmarshal([]byte(line), &written) != nil {
+			return "" // it is being written
+		}
+		entry := written.Entry
+		switch entry.Kind {
+		case journal.Asked:
+			var question journal.Question
+			if json.Unmarshal(entry.Data, &question) == nil {
+				digest = question.Digest
+			}
+		case journal.Approved, journal.Denied, journal.Resumed, journal.Parked, journal.Closed:
+			digest = ""
+		default: // the run goes on waiting, or did not ask yet
+		}
+	}
+	return digest
 }
 
 func writePolicy(ts *testscript.TestScript, _ bool, arguments []string) {

@@ -47,6 +47,8 @@ type agreement struct {
 	plan runbook.Plan
 	// tidies: steps of the preflight are in it, after which the world is another.
 	tidies bool
+	// unprepared: guards are left to be asked for which something is made first.
+	unprepared bool
 	// approval is that of the plan; its statement is the zero one where nobody had to approve.
 	approval approved
 }
@@ -64,6 +66,9 @@ func (x *execution) conditional() bool {
 
 // rule says who has to approve the run's plan; nil where nobody has to.
 func (x *execution) rule() (rule *journal.ApprovalRule) {
+	if x.options.covered() {
+		return nil
+	}
 	x.log.read(func(record *journal.Record) { rule = record.Header.Approval })
 	if rule == nil {
 		rule = x.options.Approval
@@ -208,7 +213,7 @@ func (x *execution) propose(ctx context.Context) (agreement, error) {
 		return agreement{}, err
 	}
 	x.emit(Event{Kind: PlanMade, Plan: &plan})
-	return agreement{plan: plan, tidies: made.tidies}, nil
+	return agreement{plan: plan, tidies: made.tidies, unprepared: made.unprepared}, nil
 }
 
 // proposal is what a plan is made of.
@@ -216,6 +221,27 @@ type proposal struct {
 	steps    []runbook.Step
 	findings []runbook.Finding
 	tidies   bool
+	// unprepared: guards were left out for which something would have been made.
+	unprepared bool
+}
+
+// unprepared are the guards before the first one for which something is made, such as programs that are built: nothing
+// is made for a plan that nobody has agreed to. Those after it may ask about what is made.
+func unprepared(guards []runbook.Guard) []runbook.Guard {
+	if i := slices.IndexFunc(guards, func(guard runbook.Guard) bool { return guard.Prepare != nil }); i >= 0 {
+		return guards[:i]
+	}
+	return guards
+}
+
+// askUnprepared asks those of the run's guards that may be asked for a plan that is proposed.
+func (x *execution) askUnprepared(ctx context.Context, purpose string, guards []runbook.Guard, made *proposal) error {
+	run, asked := x.view(""), unprepared(guards)
+	made.unprepared = len(asked) < len(guards)
+	var err error
+	made.findings, err = x.evaluateAs(ctx, journal.Evaluation{For: purpose, Round: run.Round(), Proposed: made.unprepared},
+		run, asked)
+	return err
 }
 
 // proposeStart finds the steps of a run that has not begun. Where guards don't pass and
@@ -236,9 +262,7 @@ func (x *execution) proposeStart(ctx context.Context) (proposal, error) {
 			made.steps, made.tidies = append(made.steps, step), true
 		}
 	}
-	run := x.view("")
-	var err error
-	made.findings, err = x.evaluateAs(ctx, journal.Evaluation{For: "start", Round: run.Round()}, run, x.book.Guards)
+	err := x.askUnprepared(ctx, "start", x.book.Guards, &made)
 	var stops *decided
 	if errors.As(err, &stops) && made.tidies {
 		return made, nil
@@ -250,20 +274,17 @@ func (x *execution) proposeStart(ctx context.Context) (proposal, error) {
 // proposeRest finds the steps that are left of a run that has begun.
 func (x *execution) proposeRest(ctx context.Context) (proposal, error) {
 	var made proposal
-	for _, step := range x.book.Steps {
-		if !x.log.step(step.Name).Finished() {
-			made.steps = append(made.steps, step)
-		}
+	var err error
+	if made.steps, err = x.remaining(ctx); err != nil {
+		return made, err
 	}
-	run := x.view("")
-	findings, err := x.evaluateAs(ctx, journal.Evaluation{For: "resume", Round: run.Round()}, run, x.onResume())
-	made.findings = findings
+	err = x.askUnprepared(ctx, "resume", x.onResume(), &made)
 	if err != nil || len(made.steps) == 0 || x.log.step(made.steps[0].Name).Unsettled() {
 		return made, err
 	}
 	first := made.steps[0]
-	run = x.view(first.Name)
-	findings, err = x.evaluateAs(ctx, journal.Evaluation{For: "step " + first.Name, Round: run.Round()}, run,
+	run := x.view(first.Name)
+	findings, err := x.evaluateAs(ctx, journal.Evaluation{For: "step " + first.Name, Round: run.Round()}, run,
 		x.guardsOf(first))
 	made.findings = append(made.findings, findings...)
 	return made, err
@@ -357,6 +378,9 @@ func (p *performance) withinAgreement(inputs json.RawMessage) error {
 	}
 	i := slices.IndexFunc(p.agreed.plan.Steps, func(step runbook.PlannedStep) bool { return step.Name == p.step.Name })
 	if i < 0 {
+		if slices.ContainsFunc(p.book.Steps, func(step runbook.Step) bool { return step.Name == p.step.Name }) {
+			return changed(fmt.Sprintf("step %s is not in the plan that was agreed to", p.step.Name))
+		}
 		return nil // a rollback: it may always take back
 	}
 	if statement := p.agreed.approval.statement; statement.ID != "" &&

@@ -66,7 +66,13 @@ type Options struct {
 	// Approval makes the run wait until its plan is approved. A run that was started with
 	// a rule keeps it. Nil asks for none.
 	Approval *journal.ApprovalRule
+	// ApprovedIn is the run whose approval covers this one, of which it is a part: nobody is asked in this process. The
+	// rule is kept all the same, for whoever resumes the run by itself. Empty where there is no such run.
+	ApprovedIn string
 }
+
+// covered tells whether the approval of another run covers this one.
+func (o Options) covered() bool { return o.ApprovedIn != "" }
 
 // Result is how a call of Run or Resume ended.
 type Result struct {
@@ -305,7 +311,7 @@ func (e *Engine) validate(book runbook.Runbook, options Options) error {
 	if e.Clock == nil || e.Journal == nil {
 		return &InvalidError{"the engine requires a clock and a journal"}
 	}
-	if options.Approval != nil && e.Approvals == nil {
+	if options.Approval != nil && e.Approvals == nil && !options.covered() {
 		return &InvalidError{"the run is to wait for an approval, and there is nowhere to look for one"}
 	}
 	return errors.Join(Validate(book, options), options.Plan.of(book.Target))
@@ -319,7 +325,7 @@ func (e *Engine) checkRule(record *journal.Record, options Options) error {
 		return nil
 	case options.Approval != nil && !rule.Equal(options.Approval):
 		return &InvalidError{fmt.Sprintf("run %s was started with another rule of approval, which it keeps", record.Run)}
-	case e.Approvals == nil && !record.PastReturn():
+	case e.Approvals == nil && !record.PastReturn() && !options.covered():
 		return &InvalidError{fmt.Sprintf("run %s waits for an approval, and there is nowhere to look for one", record.Run)}
 	}
 	return nil

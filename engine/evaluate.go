@@ -205,10 +205,15 @@ func named(guard string, finding runbook.Finding) runbook.Finding {
 func GuardsFor(book runbook.Runbook, evaluation journal.Evaluation) ([]runbook.Guard, bool) {
 	x := &execution{book: book}
 	switch evaluation.For {
-	case "start":
-		return book.Guards, true
-	case "resume":
-		return x.onResume(), true
+	case "start", "resume":
+		guards := book.Guards
+		if evaluation.For == "resume" {
+			guards = x.onResume()
+		}
+		if evaluation.Proposed {
+			guards = unprepared(guards)
+		}
+		return guards, true
 	case "checks":
 		return notOverridable(book.Checks), true
 	}

@@ -183,7 +183,7 @@ func (x *execution) began() bool {
 
 // goOn asks the guards that a resumed run has to pass again.
 func (x *execution) goOn(ctx context.Context) error {
-	if x.agreed == nil { // they were asked for the plan that was agreed to
+	if x.agreed == nil || x.agreed.unprepared { // else they were asked for the plan that was agreed to
 		if err := x.evaluate(ctx, "resume", x.view(""), x.onResume()); err != nil {
 			return err
 		}
@@ -239,7 +239,11 @@ func (x *execution) askFirst(ctx context.Context) error {
 
 // start runs the preflight, asks the guards and makes the plan.
 func (x *execution) start(ctx context.Context) error {
-	if x.agreed != nil && !x.agreed.tidies {
+	switch {
+	case x.agreed == nil || x.agreed.tidies:
+	case x.agreed.unprepared: // what is agreed to may be made now
+		return x.evaluate(ctx, "start", x.view(""), x.book.Guards)
+	default:
 		return nil // the guards were asked and the plan was made right before
 	}
 	for _, step := range x.book.Preflight {

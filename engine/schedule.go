@@ -47,16 +47,39 @@ func newSchedule(ctx context.Context, x *execution) (*schedule, error) {
 		ready: make(chan int), ended: make(chan stepEnd, 16), over: make(chan struct{}),
 	}
 	for i, step := range x.book.Steps {
-		history := x.log.step(step.Name)
-		switch {
-		case step.Skip != "" && history.Skipped():
+		if history := x.log.step(step.Name); s.takeEnded(i) && step.Skip != "" && history.Skipped() {
 			x.emit(Event{Kind: StepEnded, Step: step.Name, Result: &history.Last})
-			s.queue.finish(i)
-		case history.Finished():
-			s.queue.finish(i)
 		}
 	}
 	return s, s.reopenStale(ctx)
+}
+
+// takeEnded takes a step from the record that is done, or is to be skipped and was. It tells whether there was one.
+func (s *schedule) takeEnded(i int) bool {
+	step := s.x.book.Steps[i]
+	history := s.x.log.step(step.Name)
+	ended := history.Finished() || step.Skip != "" && history.Skipped()
+	if ended {
+		s.queue.finish(i)
+	}
+	return ended
+}
+
+// remaining are the steps that are left to do, those among them that are done and whose results were not kept.
+func (x *execution) remaining(ctx context.Context) (steps []runbook.Step, _ error) {
+	s := &schedule{x: x, queue: newQueue(x.book.Steps)}
+	for i := range x.book.Steps {
+		s.takeEnded(i)
+	}
+	if err := s.reopenStale(ctx); err != nil {
+		return nil, err
+	}
+	for i, step := range x.book.Steps {
+		if !s.queue.finished(i) {
+			steps = append(steps, step)
+		}
+	}
+	return steps, nil
 }
 
 // reopenStale puts steps back that are done and whose results were not kept. One

@@ -104,6 +104,9 @@ type Evaluation struct {
 	Round int    `json:"round"`
 	// Preconditions: of the step's guards these alone were asked, before it was looked whether the step is needed.
 	Preconditions bool `json:"preconditions,omitempty"`
+	// Proposed: of the run's guards those were asked that don't wait for anything to be made, for a plan that is to be
+	// agreed to. All are asked once it is.
+	Proposed bool `json:"proposed,omitempty"`
 
 	Findings []runbook.Finding `json:"findings"`
 	Decision Verdict           `json:"decision"`

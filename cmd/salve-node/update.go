@@ -109,7 +109,7 @@ func (u *update) isPutOff(one *part) bool {
 	one.remembered = true
 	if one.before, one.off = u.node.memory().Find(one.asked()); one.off {
 		*one.outcome = outcomePostponed
-		*one.problem = fmt.Sprintf("until %s, for it failed %d times: %s: %s",
+		*one.problem = fmt.Sprintf("until %s, after failing %d times: %s: %s",
 			one.before.Until.UTC().Format(time.RFC3339), one.before.Failures, one.before.Outcome, one.before.Problem)
 		u.event.Level = worse(u.event.Level, event.Warning)
 	}

@@ -80,7 +80,8 @@ func (t *timeline) take(entry journal.Entry) error {
 		return t.approval(entry)
 	case journal.Intended:
 		return with(entry, func(intent journal.Intent) {
-			began := t.add(entry, entry.Step, pairs(intent.Inputs, valueRoom))
+			flat, _ := apart(intent.Inputs)
+			began := t.add(entry, entry.Step, pairs(flat, valueRoom))
 			began.Attempt, began.Irreversible = intent.Attempt, intent.Irreversible
 			t.open[entry.Step] = len(t.moments) - 1
 		})

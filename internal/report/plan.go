@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,8 +34,13 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 		}
 		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))
 		s.hang(lead, step.Changes)
-		if inputs := pairs(step.Inputs, whole); inputs != "" {
-			s.hang(strings.Repeat(" ", 5+column+2), "with "+inputs)
+		indent := strings.Repeat(" ", 5+column+2)
+		flat, nested := apart(step.Inputs)
+		if inputs := pairs(flat, whole); inputs != "" {
+			s.hang(indent, "with "+inputs)
+		}
+		for _, one := range nested {
+			s.hang(indent+"  ", one)
 		}
 	}
 	s.line("")
@@ -54,9 +60,52 @@ func pairs(raw json.RawMessage, room int) string {
 	}
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		parts = append(parts, key+" "+tail(strings.Trim(string(object[key]), `"`), room))
+		value := strings.Trim(legible(object[key]), `"`)
+		if value == "null" {
+			value = "not known yet"
+		}
+		parts = append(parts, key+" "+tail(value, room))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// legible is a value with <, > and & as people write them, which a record escapes.
+func legible(raw json.RawMessage) string {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if decoder.Decode(&value) != nil || encoder.Encode(value) != nil {
+		return string(raw)
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// apart takes those values out of a JSON object that are objects of objects, such as the steps of what is rolled out,
+// and gives each of their members as a text.
+func apart(raw json.RawMessage) (flat json.RawMessage, nested []string) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return raw, nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		var members map[string]map[string]json.RawMessage
+		if json.Unmarshal(object[key], &members) != nil || len(members) == 0 {
+			continue
+		}
+		delete(object, key)
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			member, _ := json.Marshal(members[name]) // it was JSON before
+			nested = append(nested, name+": "+pairs(member, whole))
+		}
+	}
+	if len(nested) == 0 {
+		return raw, nil
+	}
+	flat, _ = json.Marshal(object)
+	return flat, nested
 }
 
 // whole leaves values as long as they are.

@@ -29,7 +29,7 @@ func fetch(outcome string) event.Event {
 	e := begun("fetch", outcome)
 	e.Target = target
 	if outcome == "postponed" {
-		e.Problem = "until 2026-04-03T10:40:00Z, for it failed 2 times: unreachable: connection refused"
+		e.Problem = "until 2026-04-03T10:40:00Z, after failing 2 times: unreachable: connection refused"
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 	"salve/engine"
 	"salve/internal/apierr"
 	"salve/internal/pipeline/rollout"
+	"salve/journal"
 	"salve/runbook"
 )
 
@@ -72,7 +73,10 @@ func (w *work) roll(ctx context.Context, run runbook.Run, runner *rollout.Runner
 		}
 		tally.take(event)
 	}
-	options := rollout.Options{AllowOlder: w.options.AllowOlder}
+	options, err := w.allowed(ctx, run)
+	if err != nil {
+		return apierr.New(apierr.Terminal, "service group %s: %w", group.Name, err)
+	}
 	result, err := w.retry(following, func() (engine.Result, error) {
 		if known.record != nil {
 			return runner.Resume(following, &plan, known.run, options)
@@ -80,6 +84,25 @@ func (w *work) roll(ctx context.Context, run runbook.Run, runner *rollout.Runner
 		return runner.Run(following, &plan, options)
 	})
 	return ended(run, group, result, err)
+}
+
+// allowed are the options of a pipeline's run. Where the whole had to be approved that covers the run.
+func (w *work) allowed(ctx context.Context, run runbook.Run) (rollout.Options, error) {
+	options := rollout.Options{AllowOlder: w.options.AllowOlder, Approval: w.options.Approval}
+	if w.runner.Approvals == nil {
+		return options, nil
+	}
+	whole, err := journal.Load(ctx, w.runner.Journal, run.ID())
+	if err != nil {
+		return options, fmt.Errorf("reading who has to approve: %w", err)
+	}
+	if whole.Header.Approval != nil {
+		options.Approval = whole.Header.Approval
+	}
+	if options.Approval != nil {
+		options.ApprovedIn = run.ID()
+	}
+	return options, nil
 }
 
 func (w *work) retry(ctx context.Context, call func() (engine.Result, error)) (engine.Result, error) {

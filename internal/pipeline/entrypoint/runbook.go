@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"salve/engine"
+	"salve/internal/pipeline/rollout"
 	"salve/runbook"
 )
 
@@ -46,7 +47,13 @@ func (w *work) step(group Group) runbook.Step {
 	return runbook.Step{
 		Name: group.Name, Changes: "rolls out its pipeline", After: append([]string{runbook.Start}, group.After...),
 		Inputs: func(runbook.Run) (any, error) {
-			return order{group.Plan.Inputs.Pipeline, group.Plan.Inputs.Digest, group.Plan.Inputs.Revision}, nil
+			ordered := order{Pipeline: group.Plan.Inputs.Pipeline, Digest: group.Plan.Inputs.Digest,
+				Revision: group.Plan.Inputs.Revision}
+			if w.runner.Approvals != nil {
+				ordered.Content = group.Plan.Content
+				ordered.Steps = w.runner.Pipeline(group).Outline(group.Plan)
+			}
+			return ordered, nil
 		},
 		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation { return w.observe(ctx, run, group) },
 		Apply:   func(ctx context.Context, run runbook.Run) error { return w.apply(ctx, run, group) },
@@ -59,6 +66,9 @@ type order struct {
 	Pipeline string `json:"pipeline"`
 	Digest   string `json:"digest"`
 	Revision string `json:"revision,omitempty"`
+	// Content and Steps are what somebody has to approve: the whole SHA-256 of the content, and its steps by their names.
+	Content string                     `json:"content,omitempty"`
+	Steps   map[string]rollout.Outline `json:"steps,omitempty"`
 }
 
 // readiness is how a service group's rollout would begin.
@@ -85,7 +95,8 @@ func (w *work) readReadiness(ctx context.Context, run runbook.Run) ([]readiness,
 		if run.Step(group.Name).Done {
 			continue
 		}
-		open, err := w.runner.Pipeline(group).Open(ctx, group.Plan)
+		runner := w.runner.Pipeline(group)
+		open, err := runner.Open(ctx, group.Plan)
 		one := readiness{ServiceGroup: group.Name, Run: open}
 		var refused *engine.InvalidError
 		switch {
@@ -93,6 +104,13 @@ func (w *work) readReadiness(ctx context.Context, run runbook.Run) ([]readiness,
 			one.Refused = refused.Reason
 		case err != nil:
 			return nil, fmt.Errorf("service group %s: %w", group.Name, err)
+		}
+		moved, err := runner.Moved(ctx, group.Plan)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("service group %s: %w", group.Name, err)
+		case moved:
+			one.Refused = "files that its pipeline names have changed since the plan was made"
 		}
 		all = append(all, one)
 	}

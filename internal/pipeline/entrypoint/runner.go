@@ -26,6 +26,8 @@ type Runner struct {
 	Watch func(engine.Event)
 	// Appended is as that of engine.Engine; may be nil.
 	Appended func(entries int, took time.Duration, err error)
+	// Approvals is where it is looked for the approval of the whole; nil where it waits for none.
+	Approvals engine.Approvals
 	// NewRun names a new run, of the entrypoint and of a pipeline; nil means by time and chance.
 	NewRun func(now time.Time) string
 	// Pipeline makes what runs the pipeline of a service group. Its NewRun is not used.
@@ -38,6 +40,9 @@ type Runner struct {
 type Options struct {
 	// AllowOlder is the reason for rolling out older revisions than were rolled out before; empty is no permission.
 	AllowOlder string
+	// Approval makes the whole wait until its plan is approved, before any service group begins: the approval covers the
+	// runs of the pipelines. One of them that is resumed by itself waits for its own.
+	Approval *journal.ApprovalRule
 }
 
 // Run rolls a plan out. The open run of the same plan is resumed instead; one of another content is closed. The errors
@@ -46,7 +51,7 @@ func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.R
 	if err := r.Check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
-	return r.engine().Run(ctx, r.book(plan, options), r.options(plan))
+	return r.engine().Run(ctx, r.book(plan, options), r.options(plan, options))
 }
 
 // Resume goes on with an open run of the plan.
@@ -54,18 +59,19 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 	if err := r.Check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
-	return r.engine().Resume(ctx, r.book(plan, options), run, r.options(plan))
+	return r.engine().Resume(ctx, r.book(plan, options), run, r.options(plan, options))
 }
 
 func (r *Runner) engine() *engine.Engine {
 	return &engine.Engine{
 		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun, Appended: r.Appended,
-		Program: r.Program, Command: r.Command,
+		Program: r.Program, Command: r.Command, Approvals: r.Approvals,
 	}
 }
 
-func (r *Runner) options(plan *Plan) engine.Options {
+func (r *Runner) options(plan *Plan, options Options) engine.Options {
 	return engine.Options{
+		Approval:  options.Approval,
 		SameRun:   plan.same,
 		Supersede: func(open *journal.History) error { return r.supersede(plan, open) },
 	}

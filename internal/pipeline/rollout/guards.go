@@ -25,8 +25,12 @@ const (
 
 // guards are asked when a run begins, and again when it is resumed.
 func (w *work) guards() []runbook.Guard {
-	guards := []runbook.Guard{onResume(runbook.Ask(revisionOrder, "Was no newer revision rolled out here?", w.readOrder,
-		w.plan.Inputs.inOrder))}
+	var guards []runbook.Guard
+	if w.runner.Content != nil {
+		guards = append(guards, onResume(w.contentUnmoved()))
+	}
+	guards = append(guards, onResume(runbook.Ask(revisionOrder, "Was no newer revision rolled out here?", w.readOrder,
+		w.plan.Inputs.inOrder)))
 	if w.runner.Prepare != nil {
 		guard := onResume(runbook.Ask(prepared, "Is there all that the steps need?", w.readPrepared, preparation.decide))
 		guard.NotOverridable, guard.Prepare, guard.PrepareBudget = true, w.prepare, building

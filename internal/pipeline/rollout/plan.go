@@ -29,7 +29,9 @@ type Plan struct {
 	Graph *graph.Graph
 	// Inputs are written into the record.
 	Inputs Inputs
-	index  map[pipeline.StepID]int
+	// Content is the whole SHA-256 of which the inputs' Digest is the beginning; compared where Runner.Content is given.
+	Content string
+	index   map[pipeline.StepID]int
 	// takers are, by the step that hands them on, the inputs that steps take.
 	takers  map[pipeline.StepID][]taker
 	secrets secrets

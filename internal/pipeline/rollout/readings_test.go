@@ -13,7 +13,7 @@ import (
 // otherwise.
 func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	findings := []byte(`{"for":"start","round":1,"findings":[{"guard":"revision-order","answer":"holds","reason":""},` +
-		`{"guard":"prepared","answer":"holds","reason":""}],"decision":{}}`)
+		`{"guard":"content-unmoved","answer":"holds","reason":""},{"guard":"prepared","answer":"holds","reason":""}],"decision":{}}`)
 	history := &journal.History{Entries: []journal.Entry{{Seq: 1, Kind: journal.Evaluated, Data: findings}}}
 	book, err := rollout.Replayed(history, json.RawMessage(`{"revision":"b"}`))
 	if err != nil {
@@ -30,6 +30,13 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 			},
 			Said:     []string{"revisions[].run", "revisions[].revision"},
 			Evidence: []string{"revisions[].seen"},
+		},
+		"content-unmoved": {
+			Readings: []string{
+				`{"planned":"a","found":"a","seen":"2026-11-24T12:00:00Z"}`,
+				`{"planned":"a","found":"b","seen":"2026-11-24T12:00:00Z"}`,
+			},
+			Evidence: []string{"seen"},
 		},
 		"prepared":   {Readings: []string{`{"made":"built","failure":""}`}, Said: []string{"made"}},
 		"steps-done": {Readings: []string{`[]`, `["rg/a"]`}, Said: []string{"[]"}},

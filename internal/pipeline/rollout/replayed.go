@@ -25,9 +25,8 @@ func Replayed(history *journal.History, inputs json.RawMessage, others ...runboo
 	if err != nil {
 		return runbook.Runbook{}, err
 	}
-	runner := &Runner{Prepare: func(context.Context) (string, error) {
-		return "", errors.New("a replay prepares nothing")
-	}}
+	nothing := func(context.Context) (string, error) { return "", errors.New("a replay reads and prepares nothing") }
+	runner := &Runner{Prepare: nothing, Content: nothing}
 	w := newWork(runner, plan)
 	book := runbook.Runbook{
 		Name: Name, Version: version, Target: history.Header.Target, Inputs: plan.Inputs, Budget: budget,

@@ -53,7 +53,7 @@ func (w *work) step(i int) runbook.Step {
 		after = append(after, w.name(before))
 	}
 	made := runbook.Step{
-		Name: w.name(i), Changes: step.Action.Value, After: after,
+		Name: w.name(i), Changes: w.plan.changes(step), After: after,
 		Inputs:  func(run runbook.Run) (any, error) { return w.inputs(run, step) },
 		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation { return w.observe(ctx, run, i) },
 		Apply:   func(ctx context.Context, run runbook.Run) error { return w.apply(ctx, run, i) },
@@ -76,18 +76,37 @@ func (w *work) step(i int) runbook.Step {
 func (w *work) name(i int) string { return w.plan.Steps[i].ID().String() }
 
 // inputs are what a step is given, secrets masked. Before its predecessors are done
-// that is what is known of it.
+// that is what is known of it: what is not is empty, which another value may fill.
 func (w *work) inputs(run runbook.Run, step *pipeline.Step) (any, error) {
+	if w.unexamined(step) {
+		return unknown(step), nil
+	}
 	variables, err := w.variables(step)
 	if err == nil {
 		return masked(variables), nil
 	}
 	for _, input := range step.Inputs {
-		if status := run.Step(input.ID().String()); !status.Done && !status.Skipped {
-			return masked(w.previewed(step)), nil
+		status := run.Step(input.ID().String())
+		if !status.Done && !status.Skipped || status.Done && w.madeAgain(input) {
+			return w.known(step), nil
 		}
 	}
 	return nil, failed(err.Error())
+}
+
+// unexamined tells whether it is not known yet which variables of a step are secrets: what tells may be made first.
+func (w *work) unexamined(step *pipeline.Step) bool {
+	_, discreet := w.runner.Actions[step.Action.Value].(Discreet)
+	return discreet && !w.plan.secrets.examined[step.ID()]
+}
+
+// madeAgain tells whether an output of a step that is done was not kept, so that the step is done again.
+func (w *work) madeAgain(input pipeline.Input) bool {
+	w.mu.Lock()
+	lost := w.outputs.lost(input)
+	w.mu.Unlock()
+	i, found := w.plan.index[input.ID()]
+	return found && lost && w.repeatable(i)
 }
 
 // stale tells whether a step that is done made secret outputs that a step needs

@@ -42,6 +42,11 @@ type Runner struct {
 	Prepare func(ctx context.Context) (string, error)
 	// Guards are asked before a run begins, besides those of this package.
 	Guards []runbook.Guard
+	// Approvals is where it is looked for approvals; nil where no run waits for any.
+	Approvals engine.Approvals
+	// Content tells the content of the plan as it is now, for runs that have to be approved: what they execute is read
+	// again after the approval. Nil where that is not compared.
+	Content func(ctx context.Context) (string, error)
 }
 
 // Log is where a step's output goes.
@@ -60,6 +65,9 @@ type Options struct {
 	// Answers say what became of steps that were cut off, when their run is resumed.
 	// Those that nobody asked for are refused before anything is written.
 	Answers map[string]engine.Answer
+	// Approval and ApprovedIn are as those of engine.Options.
+	Approval   *journal.ApprovalRule
+	ApprovedIn string
 }
 
 // Run runs a plan. The open run of the same plan on the same target is resumed
@@ -82,13 +90,15 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 func (r *Runner) engine() *engine.Engine {
 	return &engine.Engine{
 		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun, Appended: r.Appended,
-		Program: r.Program, Command: r.Command, Places: r.Places,
+		Program: r.Program, Command: r.Command, Places: r.Places, Approvals: r.Approvals,
 	}
 }
 
 func (r *Runner) options(plan *Plan, options Options) engine.Options {
 	run := engine.Options{
 		Answers:     options.Answers,
+		Approval:    options.Approval,
+		ApprovedIn:  options.ApprovedIn,
 		CheckAnswer: plan.checkAnswer,
 		SameRun:     plan.same,
 		Supersede:   func(open *journal.History) error { return r.supersede(plan, open) },
@@ -147,7 +157,7 @@ func (r *Runner) observesAfter(plan *Plan, open *journal.History, name string) b
 			continue
 		}
 		return slices.ContainsFunc(open.Plan.Steps, func(before runbook.PlannedStep) bool {
-			return before.Name == name && before.Changes == step.Action.Value
+			return before.Name == name && isAction(before.Changes, step.Action.Value)
 		})
 	}
 	return false

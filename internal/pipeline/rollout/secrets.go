@@ -20,6 +20,8 @@ type secrets struct {
 	texts []string
 	// variables are those that an action keeps to itself, by their steps.
 	variables map[pipeline.StepID]map[string]bool
+	// examined are the steps of which an action was asked for those.
+	examined map[pipeline.StepID]bool
 }
 
 // shortest is the length from which on a secret is looked for within other texts:
@@ -28,7 +30,7 @@ const shortest = 4
 
 // secretsOf finds those of the configuration that the file uses.
 func secretsOf(file *pipeline.File) secrets {
-	found := secrets{variables: map[pipeline.StepID]map[string]bool{}}
+	found := secrets{variables: map[pipeline.StepID]map[string]bool{}, examined: map[pipeline.StepID]bool{}}
 	for _, path := range file.ConfigPaths() {
 		if !telling.MatchString(path) {
 			continue
@@ -46,6 +48,7 @@ func (s *secrets) learn(action Action, step *pipeline.Step) {
 	if !ok {
 		return
 	}
+	s.examined[step.ID()] = true
 	for _, variable := range variables(step) {
 		if name := variable.Name.Value; discreet.Secret(step, name) {
 			if s.variables[step.ID()] == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -112,12 +113,26 @@ func (w *work) variables(step *pipeline.Step) ([]Variable, error) {
 	return w.plan.secrets.conceal(step, all), err
 }
 
-// previewed are the variables of a step with what is known of them.
-func (w *work) previewed(step *pipeline.Step) []Variable {
+// known are the inputs of a step as far as they are known, secrets masked. What others will hand on is empty.
+func (w *work) known(step *pipeline.Step) map[string]any {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all, _ := w.outputs.previewed(step, nil)
-	return w.plan.secrets.conceal(step, all)
+	shown := unknown(step)
+	for _, variable := range variables(step) {
+		if one, err := w.outputs.one(step, variable); err == nil {
+			maps.Copy(shown, masked(w.plan.secrets.conceal(step, []Variable{one})))
+		}
+	}
+	return shown
+}
+
+// unknown are the inputs of a step of which nothing may be said yet.
+func unknown(step *pipeline.Step) map[string]any {
+	shown := map[string]any{}
+	for _, variable := range variables(step) {
+		shown[variable.Name.Value] = nil
+	}
+	return shown
 }
 
 // apply makes one attempt at a step. Its permit is asked right before its action
