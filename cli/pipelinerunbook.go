@@ -117,8 +117,8 @@ func (a *app) stepEngine(attempt *rollout.Attempt, kept *journal.Location, clk c
 // betweenWaits is how often a step says again that it waits.
 const betweenWaits = 10 * time.Second
 
-// waitTeller tells what a run waits for that does a step's work: at once, and while it goes on waiting now and then. The
-// step's log has every wait.
+// waitTeller tells what a run waits for that does a step's work: at once, and now and then while it goes on waiting.
+// The step's log has every wait.
 type waitTeller struct {
 	tell func(text string)
 	mu   sync.Mutex

@@ -73,7 +73,7 @@ func TestMain(m *testing.M) {
 //	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
 //	layout FILE TAG         writes a tar file with an OCI layout that has an image under a name
 //	registry VARIABLE [REPOSITORY]  serves a registry of images at $VARIABLE; with a repository there is an image in it
-//	                        with a signature, and $DIGEST is its digest; while there is a file denied-VARIABLE, it answers 403
+//	                        with a signature, and $DIGEST is its digest; with a file denied-VARIABLE it answers 403
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",

@@ -25,6 +25,7 @@ func TestWhatAnOpenRunWaitsForIsTold(t *testing.T) {
 	goesOn := func(w *reporttest.Writer) *reporttest.Writer {
 		return w.After(time.Hour).Write(journal.Resumed, "", journal.Resumption{})
 	}
+	whole := postmortem.Options{}
 	bounds := postmortem.Options{Until: reporttest.Morning().Add(time.Minute)}
 	for name, one := range map[string]struct {
 		record  *reporttest.Writer
@@ -32,17 +33,21 @@ func TestWhatAnOpenRunWaitsForIsTold(t *testing.T) {
 		want    report.WaitsFor
 		state   string
 	}{
-		"under way":                     {opened(), postmortem.Options{}, "", "open"},
-		"parked":                        {parked(opened()), postmortem.Options{}, report.ForOperator, "open: needs-attention"},
-		"asked for an approval":         {asked(opened()), postmortem.Options{}, report.ForApproval, "open: waiting for approval"},
-		"parked within the bounds":      {goesOn(parked(opened())), bounds, report.ForOperator, "open: waits for an operator"},
-		"asked within the bounds":       {goesOn(asked(opened())), bounds, report.ForApproval, "open: waiting for approval"},
-		"under way at the bounds' ends": {goesOn(opened()), bounds, "", "open"},
+		"under way":               {opened(), whole, "", "open"},
+		"parked":                  {parked(opened()), whole, report.ForOperator, "open: needs-attention"},
+		"asked for an approval":   {asked(opened()), whole, report.ForApproval, "open: waiting for approval"},
+		"parked within bounds":    {goesOn(parked(opened())), bounds, report.ForOperator, "open: waits for an operator"},
+		"asked within bounds":     {goesOn(asked(opened())), bounds, report.ForApproval, "open: waiting for approval"},
+		"under way within bounds": {goesOn(opened()), bounds, "", "open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs := reporttest.Draft(t, of(one.record.History()), one.options).Runs
-			if len(runs) != 1 || runs[0].Phase != report.PhaseOpen || runs[0].WaitsFor != one.want || runs[0].State != one.state {
-				t.Errorf("%+v, want waiting for %q, state %q", runs, one.want, one.state)
+			if len(runs) != 1 {
+				t.Fatalf("%d runs", len(runs))
+			}
+			run := runs[0]
+			if run.Phase != report.PhaseOpen || run.WaitsFor != one.want || run.State != one.state {
+				t.Errorf("%+v, want waiting for %q, state %q", run, one.want, one.state)
 			}
 		})
 	}

@@ -191,6 +191,7 @@ func standingAfter(last journal.Entry) (report.Standing, string) {
 		return standing, "open: waits for an operator"
 	case journal.Asked:
 		standing.WaitsFor = report.ForApproval
+	default:
 	}
 	return standing, standing.String()
 }
