@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -201,10 +202,17 @@ func (d *deployAction) name(step *pipeline.Step) string {
 	return stepName(step, d.serviceGroup)
 }
 
+// notInAzure are the characters of a step's name that names of deployments and stacks don't have.
+var notInAzure = regexp.MustCompile(`[^a-zA-Z0-9-]`)
+
 // stepName is a name of a step in Azure: its own, and a digest of what tells it from steps of the same name.
 func stepName(step *pipeline.Step, apart string) string {
+	name := step.Group.Name.Value + "-" + step.Name.Value
+	if plain := notInAzure.ReplaceAllString(name, "-"); plain != name {
+		name, apart = plain, apart+"\n"+name // "deploy svc" is not "deploy-svc"
+	}
 	sum := sha256.Sum256([]byte(strings.ToLower(apart)))
-	return fmt.Sprintf("%s-%s-%x", step.Group.Name.Value, step.Name.Value, sum[:4])
+	return fmt.Sprintf("%s-%x", name, sum[:4])
 }
 
 func (d *deployAction) world(subscription string) (armdeployment.World, error) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"salve/engine"
 	"salve/internal/clock"
@@ -94,6 +96,7 @@ func (b *runbookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollo
 // stepEngine is an engine for a step's runbooks, which writes its log into the step's.
 func (a *app) stepEngine(attempt *rollout.Attempt, kept *journal.Location, clk clock.Clock) *engine.Engine {
 	log := console.NewLog(console.NewHandler(attempt.Log, a.verbosity))
+	waits := waitTeller{tell: func(text string) { attempt.Wait(attempt.Mask(text)) }}
 	return a.engine(kept, clk, func(event engine.Event) {
 		log.Watch(event)
 		switch event.Kind {
@@ -104,9 +107,39 @@ func (a *app) stepEngine(attempt *rollout.Attempt, kept *journal.Location, clk c
 			attempt.Report("run " + event.Run + " " + event.Text)
 		case engine.StepBegan:
 			attempt.Report("run " + event.Run + ": " + event.Step)
+		case engine.Waiting:
+			waits.watch(event)
 		default: // the step's log has the rest
 		}
 	})
+}
+
+// betweenWaits is how often a step says again that it waits.
+const betweenWaits = 10 * time.Second
+
+// waitTeller tells what a run waits for that does a step's work: at once, and while it goes on waiting now and then. The
+// step's log has every wait.
+type waitTeller struct {
+	tell func(text string)
+	mu   sync.Mutex
+	told map[string]time.Time // by step of the run
+}
+
+func (w *waitTeller) watch(event engine.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last, before := w.told[event.Step]; before && event.At.Sub(last) < betweenWaits {
+		return
+	}
+	if w.told == nil {
+		w.told = map[string]time.Time{}
+	}
+	w.told[event.Step] = event.At
+	text := "run " + event.Run + ": " + event.Text
+	if event.Step != "" {
+		text = "run " + event.Run + ": " + event.Step + ": " + event.Text
+	}
+	w.tell(text)
 }
 
 // results runs the invocation's runbooks, one after the other, until one of them does

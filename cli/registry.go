@@ -82,12 +82,25 @@ func ofSteps() []string {
 	return []string{armdeployment.Name, deploymentstack.Name, helmrelease.Name, mirrorimage.Name, registerproviders.Name}
 }
 
+// reserved are the names that records have where others have that of a runbook on the command line.
+func reserved() []string { return append(ofSteps(), rollout.Name, entrypoint.Name) }
+
+// runbookNames are all names of runbooks that a run may have.
+func (a *app) runbookNames() []string {
+	names := reserved()
+	for _, one := range a.entries() {
+		names = append(names, one.name())
+	}
+	slices.Sort(names)
+	return names
+}
+
 var runbookName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // validateRunbooks refuses providers that a command line can't be made of.
 func (a *app) validateRunbooks() error {
-	names := map[string]bool{rollout.Name: true, entrypoint.Name: true}
-	for _, name := range ofSteps() {
+	names := map[string]bool{}
+	for _, name := range reserved() {
 		names[name] = true
 	}
 	for i, provider := range a.program.Runbooks {

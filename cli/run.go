@@ -44,13 +44,15 @@ func newRunbookCommand(a *app, verb verb, definition entry) *cobra.Command {
 func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, asked *request) {
 	definition.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
-	asked.telemetry.addFlags(command.Flags())
 	switch verb {
 	case act:
+		asked.telemetry.addFlags(command.Flags())
 		asked.addRunFlags(command.Flags())
 	case plan:
+		asked.telemetry.addMetricsFlags(command.Flags())
 		a.addPlanOutput(command, asked)
 	case check:
+		asked.telemetry.addMetricsFlags(command.Flags())
 	}
 	if verb != act {
 		command.Flags().BoolVar(&a.detailedExit, "detailed-exitcode", false,

@@ -73,7 +73,7 @@ func TestMain(m *testing.M) {
 //	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
 //	layout FILE TAG         writes a tar file with an OCI layout that has an image under a name
 //	registry VARIABLE [REPOSITORY]  serves a registry of images at $VARIABLE; with a repository there is an image in it
-//	                        with a signature, and $DIGEST is its digest
+//	                        with a signature, and $DIGEST is its digest; while there is a file denied-VARIABLE, it answers 403
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -193,7 +193,16 @@ func writeLayout(t *testing.T, ts *testscript.TestScript, arguments []string) {
 }
 
 func serveRegistry(t *testing.T, ts *testscript.TestScript, arguments []string) {
-	host := registrytest.Serve(t, nil)
+	denied := ts.MkAbs("denied-" + arguments[0])
+	host := registrytest.Serve(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := os.Stat(denied); err == nil && r.URL.Path != "/v2/" {
+				w.WriteHeader(http.StatusForbidden)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
 	ts.Setenv(arguments[0], host)
 	if len(arguments) > 1 {
 		image := registrytest.Push(t, host, arguments[1], true)

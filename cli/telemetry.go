@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -33,12 +34,17 @@ type telemetryFlags struct {
 }
 
 func (t *telemetryFlags) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&t.listen, "metrics-listen", "", "`ADDRESS` to serve Prometheus metrics at while the command lasts")
-	flags.StringVar(&t.file, "metrics-file", "",
-		"`FILE` to write metrics to at the end, for node_exporter's textfile collector")
+	t.addMetricsFlags(flags)
 	flags.StringVar(&t.notify, "notify", "", "`FILE` that says who gets a message for each outcome (docs/monitoring.md)")
 	flags.BoolVar(&t.events, "kubernetes-events", false,
 		"write Kubernetes Events about the target's lease, in the journal's namespace")
+}
+
+// addMetricsFlags are those of commands that have no run of which others could be told.
+func (t *telemetryFlags) addMetricsFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&t.listen, "metrics-listen", "", "`ADDRESS` to serve Prometheus metrics at while the command lasts")
+	flags.StringVar(&t.file, "metrics-file", "",
+		"`FILE` to write metrics to at the end, for node_exporter's textfile collector")
 }
 
 // observation is what a process tells of its runs. The zero observation tells nobody.
@@ -73,11 +79,14 @@ func (a *app) observe(ctx context.Context, flags telemetryFlags, namespace strin
 		o.sinks = append(o.sinks, notifier)
 	}
 	if tracing.Enabled(a.lookup) {
+		// The variables are for all programs of a machine or a cluster, and nobody has given them to this one: no run is
+		// refused for them.
 		tracer, err := tracing.New(ctx, builtFrom().String(), a.lookup)
 		if err != nil {
-			return usage("%v", err)
+			fmt.Fprintln(a.stderr, redact.String("traces: off: "+err.Error()))
+		} else {
+			o.tracer, o.sinks = tracer, append(o.sinks, tracer)
 		}
-		o.tracer, o.sinks = tracer, append(o.sinks, tracer)
 	}
 	if flags.events {
 		o.sinks = append(o.sinks, eventsIn(namespace, open)) //nolint:contextcheck // as above
@@ -93,7 +102,7 @@ func (a *app) notifier(path string) (*notify.Notifier, error) {
 	}
 	host, _ := os.Hostname() // a nameless host is told as it is
 	return notify.New(notify.Options{
-		Config: raw, Source: a.name() + "@" + host, Clock: clock.RealClock{},
+		Config: raw, Runbooks: a.runbookNames(), Source: a.name() + "@" + host, Clock: clock.RealClock{},
 		Lookups: notify.Lookups{Env: a.lookup, File: func(path string) ([]byte, error) { return readBounded(path, most) }},
 	})
 }

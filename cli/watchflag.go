@@ -19,6 +19,9 @@ func (a *app) addWatch(command *cobra.Command, definition entry, asked *request)
 		if !watch {
 			return once(command, arguments)
 		}
+		if asked.telemetry.listen != "" || asked.telemetry.file != "" {
+			return usage("--watch has no metrics: --metrics-listen and --metrics-file are for a check that ends")
+		}
 		if err := definition.read(a, asked, command.Flags()); err != nil {
 			return err
 		}

@@ -85,7 +85,11 @@ func (v view) Summarize(format string, args ...any) {
 	v.summaries[v.step] = fmt.Sprintf(format, args...)
 }
 
-// Report shows progress.
+// Report shows progress, or what a step waits for.
 func (v view) Report(progress runbook.Progress) {
+	if progress.Waiting {
+		v.emit(Event{Kind: Waiting, Step: v.step, Text: progress.Text})
+		return
+	}
 	v.emit(Event{Kind: StepMoved, Step: v.step, Progress: &progress})
 }

@@ -52,6 +52,8 @@ func TestForbiddenNamesTheRoleOfWhoAsks(t *testing.T) {
 		{}: "kubectl create clusterrolebinding salve --clusterrole salve --user bo",
 		{Role: Approver, Namespace: "kept"}: "kubectl -n kept create rolebinding salve-approver-bo " +
 			"--clusterrole=salve-approver --user bo; kubectl create clusterrolebinding salve-approver-requests-bo ",
+		{Role: Observed, Namespace: "kept"}: "deploy/events-role.yaml has the Role, and kubectl -n kept create rolebinding " +
+			"salve-events --role=salve-events --user bo grants it",
 		{Role: Reader, Namespace: "kept"}: "kubectl -n kept create rolebinding salve-reader-bo --clusterrole=salve-reader",
 	} {
 		if text := forbidden.For(need); !strings.Contains(text, want) {

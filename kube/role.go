@@ -13,6 +13,8 @@ const (
 	Runner   Role = ""
 	Approver Role = "approver"
 	Reader   Role = "reader"
+	// Observed is what a runner needs besides to write Events.
+	Observed Role = "observed"
 )
 
 // Need is the role that somebody needs, and the namespace of the journal that they need it in.
@@ -34,6 +36,9 @@ func (n Need) grant(as, name string) string {
 			bind("salve-approver"), name, as)
 	case Reader:
 		return fmt.Sprintf("kubectl apply -f deploy/reader-role.yaml has the role of a reader; %s", bind("salve-reader"))
+	case Observed:
+		return fmt.Sprintf("deploy/events-role.yaml has the Role, and kubectl -n %s create rolebinding salve-events "+
+			"--role=salve-events %s grants it", n.Namespace, as)
 	case Runner:
 	}
 	return fmt.Sprintf("kubectl apply -f deploy/cluster-role.yaml has the ClusterRole, and "+
@@ -45,7 +50,7 @@ func (n Need) Files() string {
 	switch n.Role {
 	case Approver, Reader:
 		return fmt.Sprintf("deploy/%s-role.yaml lists the rights that %s needs", n.Role, n.Role.article())
-	case Runner:
+	case Runner, Observed:
 	}
 	return "deploy/azure-role.json and deploy/cluster-role.yaml list the rights that Salve needs"
 }

@@ -147,6 +147,8 @@ const OperationNote = "operation"
 // Progress is a passing word on how far a step is.
 type Progress struct {
 	Text string `json:"text"`
+	// Waiting: the step can only wait, and the text says what for. It is shown at once, as every wait is.
+	Waiting bool `json:"-"`
 	// Details are lines below the text, such as one for each node.
 	Details []string `json:"details,omitempty"`
 	// Pools are pools of nodes as the step sees them. They are for the eye: nothing is decided by them.

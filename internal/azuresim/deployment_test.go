@@ -294,7 +294,7 @@ func TestTheScenariosClusterCanBeMade(t *testing.T) {
 	}
 	inWorld(t, builtIn(t, "greenfield"), func(t *testing.T, a *azure) {
 		d := a.deployments(t)
-		const workers = `{"name": "workers", "count": 2, "vmSize": "x", "mode": "User"}`
+		const workers = `{"name": "workers", "count": 2, "vmSize": "Standard_D4s_v5", "mode": "User"}`
 		for name, row := range map[string]struct{ template, code string }{
 			"no-system-pool": {made("aks-1", workers), "MustDefineAtLeastOneSystemPool"},
 			"another":        {made("aks-2", workers), "NotSupported"},
@@ -306,7 +306,7 @@ func TestTheScenariosClusterCanBeMade(t *testing.T) {
 				t.Errorf("%s: the error is %s", name, *why.Details[0].Code)
 			}
 		}
-		if _, err := d.run(t, "cluster", incremental(t, made("aks-1", workers+`, {"name": "system", "count": 3, "vmSize": "x", "mode": "System"}`), `{}`)); err != nil {
+		if _, err := d.run(t, "cluster", incremental(t, made("aks-1", workers+`, {"name": "system", "count": 3, "vmSize": "Standard_D4s_v5", "mode": "System"}`), `{}`)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

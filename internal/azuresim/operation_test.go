@@ -127,7 +127,7 @@ func TestFieldsOfTheFutureSurvive(t *testing.T) {
 		}
 		request.Raw().Header.Set("Authorization", "Bearer any")
 		body := map[string]any{
-			"properties": map[string]any{"vmSize": "x", "count": 1, "fromTheFuture": map[string]any{"depth": 12345678901234567}},
+			"properties": map[string]any{"vmSize": "Standard_D4s_v5", "count": 1, "fromTheFuture": map[string]any{"depth": 12345678901234567}},
 		}
 		if err := runtime.MarshalAsJSON(request, body); err != nil {
 			t.Fatal(err)

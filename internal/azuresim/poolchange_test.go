@@ -22,7 +22,7 @@ func TestPoolsChangeForThoseWhoSawThem(t *testing.T) {
 		wantError(t, deletion("absent", `"any"`), http.StatusPreconditionFailed, "PreconditionFailed")
 
 		// A disk of no size is as large as its machine's.
-		body := `{"properties": {"vmSize": "x", "count": 1, "osDiskSizeGB": 0, "maxPods": 250}}`
+		body := `{"properties": {"vmSize": "Standard_D4s_v5", "count": 1, "osDiskSizeGB": 0, "maxPods": 250}}`
 		if got := a.call(t, "PUT", "C/agentPools/extra"+aksVersion, body); got.status != http.StatusCreated {
 			t.Errorf("%d %s", got.status, got.text)
 		}

@@ -76,6 +76,11 @@ func (m *model) checkPool(name string, properties map[string]any, current *pool)
 	if why := checkSizes(name, properties); why != nil {
 		return why
 	}
+	if current == nil {
+		if why := m.checkMachine(name, properties); why != nil {
+			return why
+		}
+	}
 	return m.checkVersion(name, version, current)
 }
 

@@ -55,6 +55,8 @@ type Scenario struct {
 	Unregistered []string `yaml:"unregistered"`
 	// Features are those of providers that are otherwise than NotRegistered at the start, or not known besides.
 	Features []Feature `yaml:"features"`
+	// NotAllowedSizes are sizes of machines that the subscription may not have, whether or not a pool has them already.
+	NotAllowedSizes []string `yaml:"notAllowedSizes"`
 	// RetryAfter is what operation status answers ask pollers to wait.
 	RetryAfter Duration `yaml:"retryAfter"`
 	// PageSize is how many items a list of scale sets or network interfaces holds per page.

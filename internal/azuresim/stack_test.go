@@ -217,3 +217,34 @@ func TestProvidersAndFeaturesAreRegistered(t *testing.T) {
 		s.refuses("GET", features+"Microsoft.Compute/features/Unheard", "", 501, "NotImplemented")
 	})
 }
+
+// TestOnlyWhatIsRegisteredIsWritten: a provider that is being registered, or whose registration is being ended, is not
+// registered.
+func TestOnlyWhatIsRegisteredIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStacked(t, func(scenario *azuresim.Scenario) { scenario.Unregistered = []string{"Microsoft.KeyVault"} })
+		const provider = "/providers/Microsoft.KeyVault"
+		for _, step := range []struct {
+			ask, state string
+			after      time.Duration
+			status     int
+		}{
+			{"", "NotRegistered", 0, 409},
+			{"/register", "Registering", 0, 409},
+			{"", "Registered", 2 * time.Minute, 201},
+			{"/unregister", "Unregistering", 0, 409},
+			{"", "NotRegistered", 2 * time.Minute, 409},
+		} {
+			if step.ask != "" {
+				s.asks("POST", provider+step.ask, "")
+			}
+			time.Sleep(step.after)
+			_, said, _ := s.asks("GET", provider, "")
+			status, answer, _ := s.asks("PUT", "/resourceGroups/fleet/providers/Microsoft.KeyVault/vaults/a",
+				`{"location": "westeurope"}`)
+			if said["registrationState"] != step.state || status != step.status {
+				t.Errorf("%v: %d %v, want %s: %d", said["registrationState"], status, answer, step.state, step.status)
+			}
+		}
+	})
+}

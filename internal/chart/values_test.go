@@ -48,8 +48,40 @@ func TestValuesAreRefused(t *testing.T) {
 		"with a peer that is a name": {rescue("metrics", values{"from": []any{"prometheus"}}), "/metrics/from/0"},
 		"with a service account that nobody makes": {rescue("serviceAccount", values{"create": false}),
 			"serviceAccount.name: required"},
+		"with a service account whose name is none": {rescue("serviceAccount", values{"name": "Ops Bot"}),
+			"/serviceAccount/name"},
+		"with a label that is true, and no text": {rescue("podLabels", values{"azure.workload.identity/use": true}),
+			"/podLabels/azure.workload.identity~1use"},
+		"with an annotation that is a number": {rescue("podAnnotations", values{"a": 1}), "/podAnnotations/a"},
+		"with a variable that is a number":    {rescue("env", []any{values{"name": "A", "value": 1}}), "/env/0/value"},
+		"with a pull secret that has no name": {
+			image(values{"image": values{"repository": "r", "pullSecrets": []any{"mine"}}}), "/image/pullSecrets/0"},
+		"with a label that hides the pod from its NetworkPolicy": {
+			rescue("podLabels", values{"app.kubernetes.io/name": "other"}),
+			"podLabels: app.kubernetes.io/name is the chart's own"},
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, one.values, one.says) })
+	}
+}
+
+// TestNamesOfReleasesMakeNamesOfObjects: Helm takes a name with dots, which a Service does not.
+func TestNamesOfReleasesMakeNamesOfObjects(t *testing.T) {
+	for name, want := range map[string]string{
+		"ops.prod":                     "ops-prod",
+		strings.Repeat("a", 53):        strings.Repeat("a", 52),
+		strings.Repeat("a", 51) + ".b": strings.Repeat("a", 51),
+	} {
+		named := release("prow-watch")
+		named.Name = name
+		objects, err := named.Objects()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects {
+			if object.GetKind() == "Service" && object.GetName() != want {
+				t.Errorf("release %s has the Service %s, want %s", name, object.GetName(), want)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"salve/engine"
 )
@@ -41,12 +42,15 @@ func tell(sink Sink, event engine.Event) {
 	sink.Tell(event)
 }
 
-// Close closes all of them, and gives what each of them could not deliver.
+// Close closes all of them at the same time, so that one that takes all the time leaves the others theirs, and gives
+// what each of them could not deliver.
 func (s Sinks) Close(ctx context.Context) error {
-	var failed []error
-	for _, sink := range s {
-		failed = append(failed, closed(ctx, sink))
+	failed := make([]error, len(s))
+	var closing sync.WaitGroup
+	for i, sink := range s {
+		closing.Go(func() { failed[i] = closed(ctx, sink) })
 	}
+	closing.Wait()
 	return errors.Join(failed...)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"salve/engine"
 	"salve/internal/telemetry"
@@ -47,4 +49,38 @@ func TestWithoutSinksTheWatchIsTheSame(t *testing.T) {
 	if err := telemetry.Sinks(nil).Close(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// late is a sink that needs until another one is closed.
+type late struct{ other <-chan struct{} }
+
+func (late) Tell(engine.Event) {}
+func (l late) Close(ctx context.Context) error {
+	select {
+	case <-l.other:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// first is the other one.
+type first struct{ closed chan struct{} }
+
+func (first) Tell(engine.Event) {}
+func (f first) Close(ctx context.Context) error {
+	close(f.closed)
+	return context.Cause(ctx)
+}
+
+// TestASinkThatTakesAllTheTimeLeavesTheOthersTheirs: a webhook that hangs keeps no trace from being delivered.
+func TestASinkThatTakesAllTheTimeLeavesTheOthersTheirs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		closed := make(chan struct{})
+		if err := (telemetry.Sinks{late{closed}, first{closed}}).Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -73,15 +73,18 @@ func ReadValues(path string) (map[string]any, error) {
 
 // parse reads a mapping. YAML is read as rollout tools read it, by version 1.1.
 func parse(content []byte) (map[string]any, error) {
-	var values map[string]any
-	if err := yaml.UnmarshalStrict(content, &values); err != nil {
+	var whole any
+	if err := yaml.UnmarshalStrict(content, &whole); err != nil {
 		says := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: yaml: ")
 		return nil, errors.New(strings.Join(strings.Fields(strings.TrimPrefix(says, "unmarshal errors:")), " "))
 	}
-	if values == nil {
+	switch whole := whole.(type) {
+	case map[string]any:
+		return whole, nil
+	case nil:
 		return nil, errors.New("it is empty")
 	}
-	return values, nil
+	return nil, errors.New("it is no mapping")
 }
 
 // IsUnrendered tells whether a file is a configuration that is not rendered yet.
@@ -104,6 +107,10 @@ func Render(context Context, path string, overlays ...string) (*Rendered, diagno
 		if wrong != nil {
 			return nil, diagnostic.List{*wrong}, nil
 		}
+		top := level{path: one, called: theWhole, values: values}
+		if wrong := top.known("$schema", "defaults", "clouds"); wrong != nil {
+			return nil, diagnostic.List{*wrong}, nil
+		}
 		warnings = append(warnings, booleans(one, string(content), filled)...)
 		if named, ok := values["$schema"].(string); ok {
 			schema = beside(one, named)
@@ -119,7 +126,7 @@ func Render(context Context, path string, overlays ...string) (*Rendered, diagno
 }
 
 func beside(path, named string) string {
-	if named == "" || filepath.IsAbs(named) {
+	if named == "" || filepath.IsAbs(named) || strings.Contains(named, "://") {
 		return named
 	}
 	return filepath.Join(filepath.Dir(path), filepath.FromSlash(named))
@@ -177,7 +184,7 @@ func problem(at diagnostic.Position, rule, message string) diagnostic.Diagnostic
 
 // choose lays what a file has for a place over what it has for all.
 func choose(context Context, path string, whole map[string]any) (*Rendered, *diagnostic.Diagnostic) {
-	at := level{path: path, called: "the configuration", values: whole}
+	at := level{path: path, called: theWhole, values: whole}
 	values := map[string]any{}
 	for _, next := range []struct{ field, name string }{
 		{"clouds", context.Cloud}, {"environments", context.Environment}, {"regions", context.Region},
@@ -212,6 +219,9 @@ func choose(context Context, path string, whole map[string]any) (*Rendered, *dia
 	return &Rendered{Values: merge(values, at.values)}, nil
 }
 
+// theWhole is what the level of a whole file is called.
+const theWhole = "the configuration"
+
 // level is a part of a file: all of it, a cloud, an environment or a region.
 type level struct {
 	path, called string
@@ -226,7 +236,7 @@ func (l level) wrong(rule, message, advice string) *diagnostic.Diagnostic {
 
 // known refuses fields that nobody reads.
 func (l level) known(fields ...string) *diagnostic.Diagnostic {
-	if l.called != "the configuration" {
+	if l.called != theWhole {
 		fields = fields[1:] // the schema is the whole file's
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.values)) {

@@ -56,6 +56,7 @@ func TestRenderMistakes(t *testing.T) {
 		"a cloud that is a list": {"defaults: {}\nclouds: {c: []}", "clouds.c must be a mapping [wrong-type]"},
 		"defaults that are none": {"defaults: 3\nclouds: {c: {environments: {e: {}}}}",
 			`"defaults" of the configuration must be a mapping [wrong-type]`},
+		"a list":                {"- a\n", "it is no mapping [yaml-syntax]"},
 		"nothing":               {"# nothing\n", "it is empty [yaml-syntax]"},
 		"a function":            {"a: {{ env \"HOME\" }}", `function "env" not defined [template]`},
 		"what nobody gives":     {"\na: {{ .b.c }}", "config.yaml:2:7: nothing gives .b.c; --values FILE"},
@@ -69,6 +70,29 @@ func TestRenderMistakes(t *testing.T) {
 				t.Errorf("%v, %v, want %s", found, err, row.says)
 			}
 		})
+	}
+}
+
+// TestAMistakeIsThatOfItsFile: what an overlay has wrong is not looked for in the configuration.
+func TestAMistakeIsThatOfItsFile(t *testing.T) {
+	path := write(t, "config.yaml", "clouds: {c: {environments: {e: {regions: {r: {}}}}}}")
+	_, found, err := configuration.Render(place(), path, write(t, "overlay.yaml", "default: {a: 1}"))
+	if err != nil || len(found) != 1 || !strings.HasSuffix(found[0].Position.File, "overlay.yaml") ||
+		!strings.Contains(found[0].String(), `has no field "default"; did you mean "defaults"?`) {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
+// TestNoSchemaIsFetched: what is needed is on this machine.
+func TestNoSchemaIsFetched(t *testing.T) {
+	path := write(t, "config.yaml", "$schema: https://schemas.example/a.json\nclouds: {c: {environments: {e: {}}}}")
+	rendered, _, err := configuration.Render(place(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rendered.Validate(path, rendered.Schema); err == nil ||
+		!strings.Contains(err.Error(), "https://schemas.example/a.json is an address, and it must be a file") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -20,6 +20,9 @@ const shown = 50
 // Validate validates the configuration by a JSON schema. What is wrong names the path of the configuration. The error
 // says that the schema itself is none. Its rules in CEL, x-cel-validations, are evaluated as rollout tools do.
 func (r *Rendered) Validate(path, schema string) (found diagnostic.List, err error) {
+	if strings.Contains(schema, "://") {
+		return nil, fmt.Errorf("reading the schema: %s is an address, and it must be a file: nothing is fetched", schema)
+	}
 	if _, err := pipeline.ReadNamed(schema); err != nil {
 		return nil, fmt.Errorf("reading the schema: %w", err)
 	}

@@ -63,6 +63,8 @@ type Attempt struct {
 	Mask func(text string, more ...string) string
 	// Report shows how far the attempt is. It is not kept.
 	Report func(text string)
+	// Wait shows what the attempt waits for. It is not kept.
+	Wait func(text string)
 	// Begin writes down the run that does the step's work, durably, before it returns.
 	Begin func(run string) error
 	// Earlier is the run that did the work of an earlier attempt at the step; empty

@@ -131,7 +131,10 @@ func TestOutlineShowsWhatIsKnownAndNoSecret(t *testing.T) {
     action: Shell
     command: x
     shellIdentity: {value: none}
-    variables: [{name: SIZE, value: big}, {name: DB_PASSWORD, configRef: fleet.password}, {name: URL, value: "db:{{ .fleet.password }}"}]
+    variables:
+    - {name: SIZE, value: big}
+    - {name: DB_PASSWORD, configRef: fleet.password}
+    - {name: URL, value: "db:{{ .fleet.password }}"}
 `)
 	said, err := json.Marshal(b.runner().Outline(plan))
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"salve/internal/pipeline"
-	"salve/internal/redact"
 )
 
 // LogFolder keeps a log file for each step of a run.
@@ -67,8 +66,8 @@ const MostLog = 256 << 20
 const longest = 64 << 10
 
 // heldBack is how much of a longer line is held back, which no secret is longer
-// than.
-const heldBack = 16 << 10
+// than, also in base64.
+const heldBack = 24 << 10
 
 // fileLog writes whole lines, with secrets masked.
 type fileLog struct {
@@ -78,6 +77,7 @@ type fileLog struct {
 	left    int64
 	held    []byte
 	secrets []string
+	masker  masker
 }
 
 // Hide masks a text from now on.
@@ -85,6 +85,7 @@ func (l *fileLog) Hide(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.secrets = append(l.secrets, text)
+	l.masker = maskerOf(l.secrets)
 }
 
 func (l *fileLog) Write(text []byte) (int, error) {
@@ -98,14 +99,14 @@ func (l *fileLog) Write(text []byte) (int, error) {
 	case len(l.held) >= longest:
 		// What is masked stays masked; a secret that is cut off at the end is not whole
 		// yet, and is held back with it.
-		l.held = []byte(mask(string(l.held), l.secrets))
+		l.held = []byte(l.masker.mask(string(l.held)))
 		return len(text), l.flush(max(0, len(l.held)-heldBack))
 	}
 	return len(text), nil
 }
 
 func (l *fileLog) flush(end int) error {
-	text := mask(string(l.held[:end]), l.secrets)
+	text := l.masker.mask(string(l.held[:end]))
 	l.held = append(l.held[:0], l.held[end:]...)
 	if l.left <= 0 {
 		return nil
@@ -124,17 +125,4 @@ func (l *fileLog) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return errors.Join(l.flush(len(l.held)), l.file.Close())
-}
-
-// mask takes secrets out of a text, and whatever has the shape of one. Of a secret
-// of several lines each is masked that is long enough to be told from other text.
-func mask(text string, secrets []string) string {
-	for _, one := range secrets {
-		for line := range strings.Lines(one) {
-			if line = strings.TrimSpace(line); len(line) >= shortest {
-				text = strings.ReplaceAll(text, line, hidden)
-			}
-		}
-	}
-	return string(redact.Redact([]byte(text)))
 }

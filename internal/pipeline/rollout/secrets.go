@@ -2,7 +2,7 @@ package rollout
 
 import (
 	"maps"
-	"strings"
+	"slices"
 
 	"salve/internal/pipeline"
 )
@@ -18,15 +18,13 @@ type Discreet interface {
 type secrets struct {
 	// texts are the values of the configuration whose paths tell that they are secrets.
 	texts []string
+	// masker finds them.
+	masker masker
 	// variables are those that an action keeps to itself, by their steps.
 	variables map[pipeline.StepID]map[string]bool
 	// examined are the steps of which an action was asked for those.
 	examined map[pipeline.StepID]bool
 }
-
-// shortest is the length from which on a secret is looked for within other texts:
-// a shorter one is in any text.
-const shortest = 4
 
 // secretsOf finds those of the configuration that the file uses.
 func secretsOf(file *pipeline.File) secrets {
@@ -39,6 +37,7 @@ func secretsOf(file *pipeline.File) secrets {
 			found.texts = append(found.texts, text)
 		}
 	}
+	found.masker = maskerOf(found.texts)
 	return found
 }
 
@@ -62,28 +61,23 @@ func (s *secrets) learn(action Action, step *pipeline.Step) {
 // conceal marks the variables of a step that are secrets, or hold one.
 func (s *secrets) conceal(step *pipeline.Step, all []Variable) []Variable {
 	for i, one := range all {
-		all[i].Secret = one.Secret || s.variables[step.ID()][one.Name] || holdsSecret(one.Text(), s.texts)
+		all[i].Secret = one.Secret || s.variables[step.ID()][one.Name] || holdsSecret(one.Text(), s.texts, s.masker)
 	}
 	return all
 }
 
-// holdsSecret tells whether a text is a secret, or holds one that is long enough to
-// be told from other text.
-func holdsSecret(text string, secrets []string) bool {
-	for _, secret := range secrets {
-		if secret != "" && (text == secret || len(secret) >= shortest && strings.Contains(text, secret)) {
-			return true
-		}
-	}
-	return false
+// holdsSecret tells whether a text is a secret, or holds one that is long enough to be told from other text. The masker
+// is that of the secrets.
+func holdsSecret(text string, secrets []string, masker masker) bool {
+	return text != "" && slices.Contains(secrets, text) || masker.found(text)
 }
 
 // tainted marks outputs that hold a secret that is known: who writes one on hands
 // on a secret.
 func tainted(made map[string]Output, secrets []string) map[string]Output {
-	marked := maps.Clone(made)
+	marked, masker := maps.Clone(made), maskerOf(secrets)
 	for name, output := range made {
-		output.Secret = output.Secret || holdsSecret(Variable{Value: output.Value}.Text(), secrets)
+		output.Secret = output.Secret || holdsSecret(Variable{Value: output.Value}.Text(), secrets, masker)
 		marked[name] = output
 	}
 	return marked

@@ -254,6 +254,7 @@ func (w *work) attempt(ctx context.Context, run runbook.Run, i int, variables []
 		Run: run.ID(), Step: step, Number: run.Step(w.name(i)).Attempts, Variables: variables,
 		Mask:   func(text string, more ...string) string { return mask(text, slices.Concat(known, more)) },
 		Report: func(text string) { run.Report(runbook.Progress{Text: text}) },
+		Wait:   func(text string) { run.Report(runbook.Progress{Text: text, Waiting: true}) },
 		Begin:  func(name string) error { return run.Note(ctx, workNote(step.ID()), name) },
 	}
 	if _, err := run.Recall(workNote(step.ID()), &attempt.Earlier); err != nil {

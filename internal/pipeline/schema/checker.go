@@ -56,12 +56,21 @@ type checker struct {
 }
 
 func (c *checker) add(node *yaml.Node, rule, advice, format string, args ...any) {
+	c.note(diagnostic.Error, node, rule, advice, format, args...)
+}
+
+// warn notes what passes, and hardly means what it says.
+func (c *checker) warn(node *yaml.Node, rule, advice, format string, args ...any) {
+	c.note(diagnostic.Warning, node, rule, advice, format, args...)
+}
+
+func (c *checker) note(severity diagnostic.Severity, node *yaml.Node, rule, advice, format string, args ...any) {
 	if c.only != nil && !c.only[node] || node.Tag == Refused {
 		return
 	}
 	c.found = append(c.found, diagnostic.Diagnostic{
 		Position: diagnostic.Position{File: c.path, Line: node.Line, Column: node.Column},
-		Severity: diagnostic.Error, Rule: rule, Step: c.step, Message: fmt.Sprintf(format, args...), Advice: advice,
+		Severity: severity, Rule: rule, Step: c.step, Message: fmt.Sprintf(format, args...), Advice: advice,
 	})
 }
 

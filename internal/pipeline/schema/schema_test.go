@@ -104,13 +104,37 @@ func TestSteps(t *testing.T) {
 			"  - {name: a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}, observe: x}",
 			`p:8:79: step fleet/a: a step with the action Soak has no field "observe" [unknown-field]`,
 		},
-		"a name can be a file's": {
+		"a name has no slash": {
 			"  - {name: ../a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}",
-			`p:8:12: step fleet/../a: "name" "../a": it must be letters, digits and hyphens [wrong-value]`,
+			`p:8:12: step fleet/../a: "name" "../a" has a slash: a step is recorded as GROUP/STEP, and that would name two ` +
+				`steps alike; write a hyphen in its place [wrong-value]`,
 		},
-		"an empty dependsOn is a mistake": {
+		"a name can be seen": {
+			"  - {name: \"a\\u202eb\", action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}",
+			`p:8:12: step fleet/a` + "\u202e" + `b: "name" "a\u202eb" has characters that can't be seen, so that nobody could ` +
+				`name it [wrong-value]`,
+		},
+		"a name has something of what names are made of": {
+			"  - {name: '...', action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}",
+			`p:8:12: step fleet/...: "name" "...": it must be letters, digits and hyphens [wrong-value]`,
+		},
+		"a name is as long as the schema allows": {
+			"  - {name: the-night-in-which-a-cluster-was-made, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}",
+			`p:8:12: step fleet/the-night-in-which-a-cluster-was-made: "name" "the-night-in-which-a-cluster-was-made" is ` +
+				"longer than 34 characters [wrong-value]",
+		},
+		"a name is not empty": {
+			"  - {name: '', action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}",
+			`p:8:12: "name" is empty [wrong-value]`,
+		},
+		"what the schema lets pass in a name is a warning": {
+			"  - {name: deploy svc, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}",
+			`p:8:12: warning: step fleet/deploy svc: "name" "deploy svc" isn't letters, digits and hyphens only: the schema ` +
+				`lets it pass, and the step runs; in names in Azure each other character becomes a hyphen [name-characters]`,
+		},
+		"an empty dependsOn is a mistake, which the schema lets pass": {
 			"  - {name: a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}, dependsOn: []}",
-			`p:8:90: step fleet/a: "dependsOn" is an empty list; remove it [wrong-value]`,
+			`p:8:90: warning: step fleet/a: "dependsOn" is an empty list; remove it [list-length]`,
 		},
 		"a runbook is given scalars and values": {
 			"  - {name: a, action: Runbook, runbook: r, with: {pool: system, threshold: 10, cluster: {configRef: a.b}}}", "",

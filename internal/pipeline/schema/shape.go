@@ -60,11 +60,6 @@ var (
 	someText = text{filled: true}
 )
 
-// name is what resource groups and steps are called.
-func name(most int) text {
-	return text{most: most, like: regexp.MustCompile(`^[a-zA-Z0-9-]+$`), says: "letters, digits and hyphens"}
-}
-
 // length is a length of time above 0, in one unit.
 type length struct{}
 
@@ -151,17 +146,24 @@ type list struct {
 	filled bool
 	// most bounds how many there are; 0 is unbounded.
 	most int
+	// meant: the schema means those bounds and lets more and less pass, for it uses minLength and maxLength, which bound
+	// texts.
+	meant bool
 }
 
 func (l list) check(c *checker, what string, node *yaml.Node) {
 	if !c.kind(what, node, yaml.SequenceNode, "a list") {
 		return
 	}
+	complain, rule := c.add, "wrong-value"
+	if l.meant {
+		complain, rule = c.warn, "list-length"
+	}
 	if l.filled && len(node.Content) == 0 {
-		c.add(node, "wrong-value", "remove it", "%s is an empty list", what)
+		complain(node, rule, "remove it", "%s is an empty list", what)
 	}
 	if l.most > 0 && len(node.Content) > l.most {
-		c.add(node, "wrong-value", "", "%s has %d entries, and at most %d are allowed", what, len(node.Content), l.most)
+		complain(node, rule, "", "%s has %d entries, and at most %d are meant to be there", what, len(node.Content), l.most)
 	}
 	entry := "an entry of " + what
 	for _, item := range node.Content {

@@ -29,7 +29,7 @@ var (
 		demands: exactlyOne("value", "configRef", "input"),
 	}}
 	retry = record{called: "automatedRetry", fields: slices.Concat(
-		may(list{of: anyText, most: 16}, "errorContainsAny"),
+		may(list{of: anyText, most: 16, meant: true}, "errorContainsAny"),
 		may(number{most: 10}, "maximumRetryCount"),
 		may(pause{}, "durationBetweenRetries"),
 	)}
@@ -47,10 +47,10 @@ var (
 
 // everyStep is what steps of all actions have. The last line is Salve's own.
 var everyStep = slices.Concat(
-	must(name(34), "name"),
+	must(name{most: 34}, "name"),
 	must(someText, "action"),
-	may(list{of: externalRef, filled: true}, "externalDependsOn"),
-	may(list{of: stepRef, filled: true}, "dependsOn"),
+	may(list{of: externalRef, filled: true, meant: true}, "externalDependsOn"),
+	may(list{of: stepRef, filled: true, meant: true}, "dependsOn"),
 	may(flag{}, "omitFromServiceGroupCompletion"),
 	may(retry, "automatedRetry"),
 	may(flag{}, "idempotent"),
@@ -73,7 +73,7 @@ var theFile = record{called: "a pipeline", fields: slices.Concat(
 )}
 
 var resourceGroup = record{called: "a resource group", fields: slices.Concat(
-	must(name(12), "name"),
+	must(name{most: 12}, "name"),
 	must(someText, "resourceGroup", "subscription"),
 	must(list{of: step{}}, "steps"),
 	may(list{of: step{validation: true}}, "validationSteps"),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -158,7 +159,12 @@ func (e *Events) create(ctx context.Context, client *kubernetes.Interface, event
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}
-	return kube.Classify(err)
+	err = kube.Classify(err)
+	var refused *kube.ForbiddenError
+	if errors.As(err, &refused) { // a role of its own gives the right
+		return errors.New(refused.For(kube.Need{Role: kube.Observed, Namespace: e.Namespace}))
+	}
+	return err
 }
 
 // Close waits until all are written, for as long as ctx allows.

@@ -11,9 +11,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
 
 	"salve/engine"
@@ -123,6 +126,26 @@ func TestAClusterThatIsAwayHoldsNothingUp(t *testing.T) {
 	}
 	if err := events.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("closing says %v", err)
+	}
+}
+
+// TestWhoMayNotCreateEventsIsToldOfTheirRole, which is not that of the runbook.
+func TestWhoMayNotCreateEventsIsToldOfTheirRole(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(corev1.Resource("events"), "", errors.New(
+			`User "bo" cannot create resource "events" in API group "" in the namespace "kept"`))
+	})
+	events := clusterevents.New(clusterevents.Options{
+		Open:      func(context.Context) (kubernetes.Interface, error) { return client, nil },
+		Namespace: "kept", Lease: func(string) string { return "l" }, Clock: clock.RealClock{},
+	})
+	if result := (telemetrytest.Run{Watch: events.Tell}).Execute(t); result.Outcome != "remediated" {
+		t.Errorf("the run is %s", result.Outcome)
+	}
+	want := "deploy/events-role.yaml has the Role, and kubectl -n kept create rolebinding salve-events "
+	if err := events.Close(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("closing says %v, want %q", err, want)
 	}
 }
 

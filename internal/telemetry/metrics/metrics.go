@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -188,5 +189,8 @@ func (m *Metrics) Close(context.Context) error {
 	if m.file == "" {
 		return nil
 	}
-	return prometheus.WriteToTextfile(m.file, m.registry)
+	if err := prometheus.WriteToTextfile(m.file, m.registry); err != nil {
+		return fmt.Errorf("metrics: not written: %w", err)
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"sigs.k8s.io/yaml"
 
@@ -76,8 +76,9 @@ type receiver struct {
 	about  Notification
 }
 
-// parse reads a configuration. Unknown fields, formats and outcomes are errors, and so is a secret that isn't there.
-func parse(raw []byte, from Lookups) ([]receiver, error) {
+// parse reads a configuration. Unknown fields, formats, outcomes and runbooks are errors, and so is a secret that isn't
+// there. Runbooks are those that are known; any is when there are none.
+func parse(raw []byte, from Lookups, runbooks []string) ([]receiver, error) {
 	var config Config
 	if err := yaml.UnmarshalStrict(raw, &config); err != nil {
 		return nil, err
@@ -88,6 +89,11 @@ func parse(raw []byte, from Lookups) ([]receiver, error) {
 	var all []receiver
 	for i, one := range config.Notifications {
 		r, err := one.receiver(from)
+		for _, name := range one.Runbooks {
+			if err == nil && len(runbooks) > 0 && !slices.Contains(runbooks, name) {
+				err = fmt.Errorf("runbooks: unknown runbook %q: must be one of %v", name, runbooks)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("notifications[%d]: %w", i, err)
 		}
@@ -117,6 +123,9 @@ func (n Notification) receiver(from Lookups) (r receiver, err error) {
 		if r.bearer, err = n.Bearer.read(from); err != nil {
 			return r, fmt.Errorf("bearer: %w", err)
 		}
+		if strings.ContainsFunc(r.bearer, unicode.IsControl) {
+			return r, errors.New("bearer: it has more than one line, or control characters")
+		}
 	}
 	return r, nil
 }
@@ -145,11 +154,7 @@ func (n Notification) form() (form, error) {
 			return form{}, err
 		}
 		made := form{"application/json", parsed}
-		body, err := made.body(Message{Outcome: runbook.Failed})
-		if err == nil && !json.Valid(body) {
-			err = errors.New("it does not give JSON. hint: {{json .Reason}} quotes a text")
-		}
-		return made, err
+		return made, made.check()
 	}
 	if n.Format == "" {
 		n.Format = "cloudevents"

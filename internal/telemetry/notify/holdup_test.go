@@ -66,6 +66,45 @@ func TestAWebhookThatNeverAnswersHoldsNothingUp(t *testing.T) {
 	})
 }
 
+// halfSilent never answers one of its addresses.
+type halfSilent struct {
+	silent
+	webhook
+}
+
+func (h *halfSilent) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Path == "/silent" {
+		return h.silent.RoundTrip(request)
+	}
+	return h.webhook.RoundTrip(request)
+}
+
+// TestAWebhookThatNeverAnswersKeepsNothingFromTheOthers, even where it comes first.
+func TestAWebhookThatNeverAnswersKeepsNothingFromTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := &halfSilent{}
+		n, err := notify.New(notify.Options{
+			Config: []byte("notifications: [{url: {env: silent}}, {url: {env: loud}}]"),
+			Clock:  clock.RealClock{}, Transport: hooks,
+			Lookups: notify.Lookups{Env: func(name string) string { return "https://hooks.example.com/" + name }},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Tell(ended("stuck"))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		err = n.Close(ctx)
+		if len(hooks.bodies) != 1 {
+			t.Errorf("the other one got %d messages", len(hooks.bodies))
+		}
+		if want := "notifications[0]: timed out: 1 not delivered"; err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "notifications[1]") {
+			t.Errorf("closing says %v, want %q", err, want)
+		}
+	})
+}
+
 // TestAnAttemptIsGivenUp after its time, so that what waits behind it gets its turn.
 func TestAnAttemptIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

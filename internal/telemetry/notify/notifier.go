@@ -21,7 +21,7 @@ const (
 	tries       = 3
 	attemptTime = 10 * time.Second
 	firstPause  = time.Second
-	// room is how many messages may wait; a process has few outcomes.
+	// room is how many messages may wait for one receiver; a process has few outcomes.
 	room = 64
 	// mostAnswer bounds what is read of an answer, in bytes.
 	mostAnswer = 64 << 10
@@ -32,6 +32,8 @@ type Options struct {
 	// Config is the file of --notify, and Lookups reads the secrets that it names.
 	Config  []byte
 	Lookups Lookups
+	// Runbooks are the names that it may tell apart; any when there are none.
+	Runbooks []string
 	// Source is the program and the machine.
 	Source string
 	Clock  clock.Clock
@@ -39,34 +41,44 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Notifier sends messages one after the other.
+// Notifier sends messages: to each receiver one after the other, and to all of them at the same time, so that one that
+// does not answer keeps nothing from the others.
 type Notifier struct {
-	options   Options
-	receivers []receiver
-	client    *http.Client
-	queue     chan Message
-	sent      chan struct{}
-	stop      context.CancelFunc
+	options Options
+	lines   []line
+	client  *http.Client
+	stop    context.CancelFunc
 
 	mu     sync.Mutex
 	failed []error
 }
 
+// line is the messages that wait for one receiver; sent is closed when all are sent.
+type line struct {
+	to    receiver
+	queue chan Message
+	sent  chan struct{}
+}
+
 // New reads the configuration and starts sending. Close ends it.
 func New(options Options) (*Notifier, error) {
-	receivers, err := parse(options.Config, options.Lookups)
+	receivers, err := parse(options.Config, options.Lookups, options.Runbooks)
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	n := &Notifier{
-		options: options, receivers: receivers, queue: make(chan Message, room), sent: make(chan struct{}), stop: stop,
+		options: options, stop: stop,
 		// A redirect would carry the message, and its bearer, to where nobody named.
 		client: &http.Client{Transport: options.Transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
 	}
-	go n.send(ctx) // Close waits for it
+	for _, to := range receivers {
+		waiting := line{to: to, queue: make(chan Message, room), sent: make(chan struct{})}
+		n.lines = append(n.lines, waiting)
+		go n.send(ctx, waiting) // Close waits for it
+	}
 	return n, nil
 }
 
@@ -75,10 +87,16 @@ func (n *Notifier) Tell(event engine.Event) {
 	if event.Kind != engine.RunEnded || event.Run == "" {
 		return
 	}
-	select {
-	case n.queue <- messageOf(event, n.options.Source):
-	default:
-		n.fail(errors.New("too many outcomes at once"))
+	message := messageOf(event, n.options.Source)
+	for _, waiting := range n.lines {
+		if !waiting.to.about.wants(message) {
+			continue
+		}
+		select {
+		case waiting.queue <- message:
+		default:
+			n.fail(fmt.Errorf("%s, run %s: too many outcomes at once", waiting.to.name, message.Run))
+		}
 	}
 }
 
@@ -88,16 +106,11 @@ func (n *Notifier) fail(err error) {
 	n.failed = append(n.failed, err)
 }
 
-func (n *Notifier) send(ctx context.Context) {
-	defer close(n.sent)
-	for message := range n.queue {
-		for _, to := range n.receivers {
-			if !to.about.wants(message) {
-				continue
-			}
-			if err := n.deliver(ctx, to, message); err != nil {
-				n.fail(fmt.Errorf("%s, run %s: %w", to.name, message.Run, err))
-			}
+func (n *Notifier) send(ctx context.Context, waiting line) {
+	defer close(waiting.sent)
+	for message := range waiting.queue {
+		if err := n.deliver(ctx, waiting.to, message); err != nil {
+			n.fail(fmt.Errorf("%s, run %s: %w", waiting.to.name, message.Run, err))
 		}
 	}
 }
@@ -157,11 +170,20 @@ func (n *Notifier) post(ctx context.Context, to receiver, body []byte) (again bo
 
 // Close waits until all are sent, for as long as ctx allows.
 func (n *Notifier) Close(ctx context.Context) error {
-	close(n.queue)
-	select {
-	case <-n.sent:
-	case <-ctx.Done():
-		n.fail(fmt.Errorf("timed out: %d and what was being sent are not delivered", len(n.queue)))
+	for _, waiting := range n.lines {
+		close(waiting.queue)
+	}
+	for _, waiting := range n.lines {
+		select {
+		case <-waiting.sent:
+			continue
+		case <-ctx.Done():
+		}
+		select {
+		case <-waiting.sent: // both are true at once
+		default:
+			n.fail(fmt.Errorf("%s: timed out: %d not delivered", waiting.to.name, len(waiting.queue)+1))
+		}
 	}
 	n.stop()
 	n.mu.Lock()

@@ -53,8 +53,11 @@ func (w *webhook) RoundTrip(request *http.Request) (*http.Response, error) {
 func notifier(config, url string, w *webhook) (*notify.Notifier, error) {
 	return notify.New(notify.Options{
 		Config: []byte(config), Source: "salve@ci-7", Clock: clock.RealClock{}, Transport: w,
+		Runbooks: []string{"shut-valve", "open-valve"},
 		Lookups: notify.Lookups{
-			Env: func(name string) string { return map[string]string{"URL": url, "TOKEN": "t0ken"}[name] },
+			Env: func(name string) string {
+				return map[string]string{"URL": url, "TOKEN": "t0ken", "LINES": "SECRET\nX-Evil: yes"}[name]
+			},
 			File: func(path string) ([]byte, error) {
 				if path == "/run/secrets/url" {
 					return []byte(url + "\n"), nil
@@ -198,6 +201,28 @@ func TestSecretsAreNotTold(t *testing.T) {
 	}
 }
 
+// TestATemplateIsTriedOverAllKinds of messages: neither one that works as long as no reason has a quote in it, nor one
+// for some outcomes, is found out when somebody has to be told.
+func TestATemplateIsTriedOverAllKinds(t *testing.T) {
+	for template, want := range map[string]string{
+		`{"x": "{{.Reason}}"}`:                                                    "does not give JSON",
+		`{{if eq .Outcome "failed"}}{}{{end}}`:                                    "does not give JSON",
+		`{{if eq .Outcome "failed"}}{}{{else}}{{.Target.Size}}{{end}}`:            "Size",
+		`{"x": {{json .Reason}}{{if .Question}}, "y": {{.Question}}{{end}}}`:      "does not give JSON",
+		`{"x": {{json .Reason}}{{if .Question}}, "y": {{json .Question}}{{end}}}`: "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n, err := notifier("notifications: [{url: {env: URL}, template: '"+template+"'}]", address, nil)
+			if err == nil {
+				_ = n.Close(t.Context())
+			}
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", template, err, want)
+			}
+		})
+	}
+}
+
 func TestConfigurationIsStrict(t *testing.T) {
 	for config, want := range map[string]string{
 		"":                  "none is given",
@@ -212,6 +237,8 @@ func TestConfigurationIsStrict(t *testing.T) {
 		"notifications: [{url: {env: URL}, bearer: {env: NONE}}]":            "bearer: environment variable NONE is not set",
 		"notifications: [{url: {env: URL}, template: '{{'}]":                 "template",
 		"notifications: [{url: {env: URL}, template: 'no'}]":                 "does not give JSON",
+		"notifications: [{url: {env: URL}, bearer: {env: LINES}}]":           "bearer: it has more than one line",
+		"notifications: [{url: {env: URL}, runbooks: [shut-valves]}]":        `unknown runbook "shut-valves"`,
 		`notifications: [{url: {env: URL}, template: '{{json .Runs}}'}]`:     "Runs",
 		`notifications: [{url: {env: URL}, format: slack, template: '"x"'}]`: "both given",
 	} {

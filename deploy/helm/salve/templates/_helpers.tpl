@@ -1,5 +1,6 @@
 {{- define "salve.name" -}}
-{{- .Release.Name | trunc 52 | trimSuffix "-" -}}
+{{- /* No dots: a Service's name has none. At most what a CronJob's name may have. */ -}}
+{{- .Release.Name | replace "." "-" | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "salve.selector" -}}

@@ -14,6 +14,11 @@
 {{- include "salve.validateTimeZone" .Values.cronjob.timeZone }}
 {{- end }}
 {{- include "salve.validateSubjects" . }}
+{{- range $label, $_ := .Values.podLabels }}
+{{- if hasKey (include "salve.labels" $ | fromYaml) $label }}
+{{- fail (printf "podLabels: %s is the chart's own: the NetworkPolicy finds its pods by it" $label) }}
+{{- end }}
+{{- end }}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) }}
 {{- fail "serviceAccount.name: required with serviceAccount.create: false" }}
 {{- end }}
@@ -156,7 +161,7 @@
 {{- $task := include "salve.task" . }}
 {{- $required := get (get $known "prow-watch") "required" }}
 {{- if ne .Values.mode "prow-watch" }}
-{{- $required = get (get $known.runbooks $task) "required" }}
+{{- $required = get (get $known.runbooks $task | default dict) "required" | default list }}
 {{- end }}
 {{- $args := .Values.args | default list }}
 {{- $variables := list }}
