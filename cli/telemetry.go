@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -66,7 +67,11 @@ func (a *app) observe(ctx context.Context, flags telemetryFlags, namespace strin
 	}
 	if flags.listen != "" {
 		stop, err := serveMetrics(ctx, flags.listen, o.metrics.Handler())
-		if err != nil {
+		var refused syscall.Errno
+		switch {
+		case errors.As(err, &refused): // the address is one, and something of this machine is in the way: no run fails for it
+			fmt.Fprintf(a.stderr, "metrics: not served: --metrics-listen: %v\n", err)
+		case err != nil:
 			return usage("--metrics-listen: %v", err)
 		}
 		o.unserve = stop
