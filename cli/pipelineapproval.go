@@ -14,8 +14,7 @@ import (
 func (r *pipelineRequest) awaitApproval(
 	ctx context.Context, a *app, kept *journal.Location, keeps *journal.ApprovalRule,
 ) (err error) {
-	r.options.Approval, r.approved = r.rule, r.rule != nil || keeps != nil
-	if !r.approved && r.requestKey == "" {
+	if r.options.Approval = r.rule; r.rule == nil && keeps == nil && r.requestKey == "" {
 		return nil
 	}
 	r.from, err = a.approvals(ctx, kept, &r.approvalFlags, func(ctx context.Context) (*kube.Cluster, error) {

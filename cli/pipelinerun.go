@@ -34,10 +34,9 @@ type pipelineRequest struct {
 	paths pipelinePaths
 	// place is where the configuration is rendered for.
 	place contextFlags
-	// from is where approvals come from; nil where none can.
+	// from is where approvals come from; nil where none can. A run that may wait for one reads again whether what it
+	// executes is still the same.
 	from engine.Approvals
-	// approved: somebody has to approve what is run. Then it is read again whether it is still the same.
-	approved bool
 	// whole is what is rolled out of a topology; without one it is a single pipeline.
 	whole entrypointFlags
 }

@@ -378,7 +378,8 @@ func (p *performance) withinAgreement(inputs json.RawMessage) error {
 	}
 	i := slices.IndexFunc(p.agreed.plan.Steps, func(step runbook.PlannedStep) bool { return step.Name == p.step.Name })
 	if i < 0 {
-		if slices.ContainsFunc(p.book.Steps, func(step runbook.Step) bool { return step.Name == p.step.Name }) {
+		forward := slices.Concat(p.book.Preflight, p.book.Steps)
+		if slices.ContainsFunc(forward, func(step runbook.Step) bool { return step.Name == p.step.Name }) {
 			return changed(fmt.Sprintf("step %s is not in the plan that was agreed to", p.step.Name))
 		}
 		return nil // a rollback: it may always take back

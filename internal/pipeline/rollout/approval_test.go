@@ -167,7 +167,7 @@ func TestRuleIsKept(t *testing.T) {
 	})
 }
 
-// TestStepAfterTheApprovalIsOver does not begin: the run stays open for another approval.
+// TestStepAfterTheApprovalIsOver does not begin: the run stays open, and asks anew for what is left.
 func TestStepAfterTheApprovalIsOver(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		plan := b.plan("", "a", "b < a")
@@ -178,6 +178,14 @@ func TestStepAfterTheApprovalIsOver(t *testing.T) {
 		b.expect(result, runbook.Failed, "approval expired: that of alice was good for 30s")
 		if !slices.Equal(b.calls, []string{"a"}) || !result.Open {
 			t.Errorf("ran %v, open %v", b.calls, result.Open)
+		}
+		anew := &approver{}
+		if result, err = b.approvedBy(anew).Resume(t.Context(), plan, result.Run, rollout.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		b.expect(result, runbook.RolledOut, "all 2 steps")
+		if !slices.Equal(b.calls, []string{"a", "b"}) || len(anew.asked) != 1 {
+			t.Errorf("ran %v, asked %d times", b.calls, len(anew.asked))
 		}
 	})
 }

@@ -33,6 +33,8 @@ type bench struct {
 	events  []engine.Event
 	changed func(*rollout.Inputs)
 	serial  int
+	// guards are those of the runner, for who replays its runs.
+	guards []runbook.Guard
 }
 
 func newBench(t *testing.T) *bench {
@@ -44,7 +46,7 @@ func newBench(t *testing.T) *bench {
 			return
 		}
 		runbooktest.Replayed(t, store, rollout.Name, func(history *journal.History) (runbook.Runbook, error) {
-			return rollout.Replayed(history, history.Header.Inputs)
+			return rollout.Replayed(history, history.Header.Inputs, b.guards...)
 		})
 	})
 	return b

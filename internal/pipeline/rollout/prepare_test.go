@@ -45,6 +45,9 @@ func TestBuildOutlastsAGuard(t *testing.T) {
 				if built := test.ends == runbook.RolledOut; built != (len(b.calls) == 1) || result.Open {
 					t.Errorf("ran %v, open %v", b.calls, result.Open)
 				}
+				if last := result.Findings[len(result.Findings)-1]; test.ends != runbook.RolledOut && !last.Locked {
+					t.Errorf("an operator may override %+v", last)
+				}
 			})
 		})
 	}
