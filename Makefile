@@ -50,7 +50,7 @@ $(BIN)/day: build control-plane prow
 demo-triage: build
 	tools/demo-triage.sh
 
-# What starts no goroutine and takes no lock: the race detector finds nothing there, and makes it up to ten times slower.
+# What starts no goroutine and takes no lock: the race detector finds nothing there, and makes it several times slower.
 SEQUENTIAL := salve salve/internal/chart salve/internal/hotfix/archive salve/internal/hotfix/payload \
 	salve/internal/hotfix/writefiles salve/internal/pipeline/configuration salve/internal/report/chat \
 	salve/internal/report/consistency salve/internal/report/page salve/internal/report/postmortem \

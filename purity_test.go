@@ -119,7 +119,7 @@ func loadHouse(t *testing.T, patterns ...string) *house {
 }
 
 // load reads the module's code below the patterns with its types. What other modules define comes from what the
-// compiler exported: their code is a hundred times ours.
+// compiler exported: nobody looks into their code.
 func load(ctx context.Context, patterns ...string) (*house, error) {
 	listed, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps, Context: ctx,

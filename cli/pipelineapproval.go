@@ -14,7 +14,8 @@ import (
 func (r *pipelineRequest) awaitApproval(
 	ctx context.Context, a *app, kept *journal.Location, keeps *journal.ApprovalRule,
 ) (err error) {
-	if r.options.Approval = r.rule; r.rule == nil && keeps == nil && r.requestKey == "" {
+	r.options.Approval = r.rule
+	if r.rule == nil && keeps == nil && r.requestKey == "" {
 		return nil
 	}
 	r.from, err = a.approvals(ctx, kept, &r.approvalFlags, func(ctx context.Context) (*kube.Cluster, error) {

@@ -260,8 +260,8 @@ func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	if j.plan.File.BuildStep != nil && !j.plan.Inputs.NoBuild {
 		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
 	}
-	if runner.Approvals = j.from; j.from != nil {
-		runner.Content = j.content
+	if j.from != nil {
+		runner.Approvals, runner.Content = j.from, j.content
 	}
 	return runner
 }
