@@ -29,10 +29,15 @@ func (e *invocation) next(result engine.Result) report.Next {
 	}
 	next.Act = e.app.actCommand()
 	if e.planFile != "" {
-		next.Act = strings.NewReplacer("-o "+e.planFile, "--plan "+e.planFile, "--output "+e.planFile, "--plan "+e.planFile,
-			"--output="+e.planFile, "--plan "+e.planFile).Replace(next.Act)
+		next.Act = boundTo(next.Act, e.planFile)
 	}
 	return next
+}
+
+// boundTo makes a command that writes a plan the one that executes it.
+func boundTo(command, planFile string) string {
+	return strings.NewReplacer("-o "+planFile, "--plan "+planFile, "--output "+planFile, "--plan "+planFile,
+		"--output="+planFile, "--plan "+planFile).Replace(command)
 }
 
 // typed is a command about a run, with the flags that lead back to its journal

@@ -260,8 +260,9 @@ func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	if j.plan.File.BuildStep != nil && !j.plan.Inputs.NoBuild {
 		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
 	}
-	if j.from != nil {
-		runner.Approvals, runner.Content = j.from, j.content
+	runner.Approvals = j.from
+	if j.agreed {
+		runner.Content = j.content
 	}
 	return runner
 }

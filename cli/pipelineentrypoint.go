@@ -97,7 +97,7 @@ func (a *app) runEntrypoint(ctx context.Context, asked *pipelineRequest) error {
 	if asked.dryRun {
 		return e.preview(ctx)
 	}
-	if err := e.awaitApproval(ctx, a, kept, keptRule(ctx, kept, e.plan.Target().ID)); err != nil {
+	if err := e.awaitApproval(ctx, a, kept, openHeader(ctx, kept, e.plan.Target().ID)); err != nil {
 		return err
 	}
 	return e.execute(ctx, func(ctx context.Context, runner *entrypoint.Runner) (engine.Result, error) {
@@ -107,7 +107,7 @@ func (a *app) runEntrypoint(ctx context.Context, asked *pipelineRequest) error {
 
 // allowed are the options of the whole.
 func (e *entrypointRun) allowed() entrypoint.Options {
-	return entrypoint.Options{AllowOlder: e.options.AllowOlder, Approval: e.options.Approval}
+	return entrypoint.Options{AllowOlder: e.options.AllowOlder, Approval: e.options.Approval, Plan: e.options.Plan}
 }
 
 // read reads and validates the topology and the pipelines. There is no plan, and what is wrong has been said, when they
@@ -275,8 +275,8 @@ func (e *entrypointRun) runner(watch *watch) *entrypoint.Runner {
 	return &entrypoint.Runner{
 		Journal: e.leased, Clock: watch.clock, Holder: e.app.holder(), NewRun: e.app.newRun,
 		Watch: e.app.observation.watch(e.asking(watch, watch.event)), Appended: e.app.observation.appended(),
-		Approvals: e.from,
-		Program:   builtFrom().String(), Command: e.app.command(),
+		Approvals: e.from, Detailed: e.agreed,
+		Program: builtFrom().String(), Command: e.app.command(),
 		Pipeline: func(group entrypoint.Group) *rollout.Runner {
 			runner := e.pipelines[group.Name].runner(watch)
 			runner.Watch = e.app.observation.watch(e.asking(watch, watch.below(group.Name)))

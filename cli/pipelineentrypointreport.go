@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"salve/engine"
+	"salve/internal/console"
 	"salve/internal/pipeline/entrypoint"
 	"salve/internal/pipeline/timeline"
 	"salve/internal/report"
@@ -80,6 +81,7 @@ type entrypointPlanDocument struct {
 	Target        string           `json:"target"`
 	Digest        string           `json:"digest"`
 	ServiceGroups []previewedGroup `json:"serviceGroups"`
+	proposedPlan
 }
 
 // preview prints the plan with all that is known, and changes nothing.
@@ -98,13 +100,18 @@ func (e *entrypointRun) preview(ctx context.Context) error {
 		}
 		all = append(all, one)
 	}
-	if unfit {
-		e.app.exit = exitFailed
+	made, err := e.propose(ctx)
+	if err != nil {
+		return err
+	}
+	says, err := e.unchanged(e.app, made, unfit)
+	if err != nil {
+		return err
 	}
 	target := e.plan.Target()
 	if e.app.json() {
 		return e.app.document(entrypointPlanDocument{
-			report.NewDocument("entrypoint-plan"), target.Name, e.plan.Inputs.Digest, all,
+			report.NewDocument("entrypoint-plan"), target.Name, e.plan.Inputs.Digest, all, made,
 		})
 	}
 	out := e.app.stdout
@@ -113,6 +120,6 @@ func (e *entrypointRun) preview(ctx context.Context) error {
 	for _, one := range all {
 		one.print(out)
 	}
-	fmt.Fprintf(out, "\n%s\n", e.app.unchanged(unfit))
+	fmt.Fprintf(out, "\n%s\n", console.Visible(says))
 	return nil
 }

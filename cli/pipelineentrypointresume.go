@@ -37,7 +37,7 @@ func (a *app) resumeEntrypoint(
 	if err := e.read(command.Context(), inputs); err != nil || e.plan == nil {
 		return err
 	}
-	if err := e.awaitApproval(command.Context(), a, kept, record.Header.Approval); err != nil {
+	if err := e.awaitApproval(command.Context(), a, kept, &record.Header); err != nil {
 		return err
 	}
 	return e.execute(command.Context(), func(ctx context.Context, runner *entrypoint.Runner) (engine.Result, error) {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"salve/internal/console"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/redact"
 	"salve/internal/report"
@@ -30,6 +31,7 @@ type previewed struct {
 type rolloutPlanDocument struct {
 	report.Document
 	previewed
+	proposedPlan
 }
 
 // previewed asks what a run would do, and changes nothing.
@@ -52,23 +54,20 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if seen.unfit {
-		j.app.exit = exitFailed
+	made, err := j.propose(ctx)
+	if err != nil {
+		return err
+	}
+	says, err := j.unchanged(j.app, made, seen.unfit)
+	if err != nil {
+		return err
 	}
 	if j.app.json() {
-		return j.app.document(rolloutPlanDocument{report.NewDocument("rollout-plan"), seen})
+		return j.app.document(rolloutPlanDocument{report.NewDocument("rollout-plan"), seen, made})
 	}
 	seen.print(j.app.stdout)
-	fmt.Fprintf(j.app.stdout, "\n%s.\n%s\n", seen.Programs, j.app.unchanged(seen.unfit))
+	fmt.Fprintf(j.app.stdout, "\n%s.\n%s\n", seen.Programs, console.Visible(says))
 	return nil
-}
-
-// unchanged is the last line of a preview.
-func (a *app) unchanged(unfit bool) string {
-	if unfit {
-		return "Nothing was changed, and a run would be refused."
-	}
-	return "Nothing was changed. To act: " + a.actCommand()
 }
 
 // print prints the steps in an order in which they could be done.

@@ -56,7 +56,7 @@ func (a *app) resumePipeline(
 		return err
 	}
 	asked.inputs = inputs
-	if err := asked.awaitApproval(command.Context(), a, kept, record.Header.Approval); err != nil {
+	if err := asked.awaitApproval(command.Context(), a, kept, &record.Header); err != nil {
 		return err
 	}
 	return j.execute(command.Context(), func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"salve/engine"
+	"salve/internal/pipeline/entrypoint"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/schema"
 )
@@ -34,9 +35,10 @@ type pipelineRequest struct {
 	paths pipelinePaths
 	// place is where the configuration is rendered for.
 	place contextFlags
-	// from is where approvals come from; nil where none can. A run that may wait for one reads again whether what it
-	// executes is still the same.
+	// from is where approvals come from; nil where none can.
 	from engine.Approvals
+	// agreed: somebody agrees to the plan, by an approval or by --plan. What is executed is read again after that.
+	agreed bool
 	// whole is what is rolled out of a topology; without one it is a single pipeline.
 	whole entrypointFlags
 }
@@ -77,6 +79,7 @@ person has to look, because nobody knows what became of a step.`,
 	}
 	groupFlags(command)
 	asked.addFlags(command)
+	a.addPlanOutput(command, &asked.request)
 	return command
 }
 
@@ -101,6 +104,8 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags.StringVar(&r.options.AllowOlder, "allow-older", "",
 		"the `reason` for rolling out an older revision than was rolled out before")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "change nothing: print the plan with all that is known")
+	flags.StringVar(&r.plan, "plan", "",
+		"execute this plan and no other: the `FILE` that --dry-run -o has written, or a digest")
 	flags.DurationVar(&r.waitForLease, "wait-for-lease", 0,
 		"how long to wait while another runner is at work on the target")
 	r.approvalFlags.addFlags(flags)
@@ -155,6 +160,9 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 	if r.waitForLease < 0 {
 		return usage("invalid --wait-for-lease %s: it must be 0 or more", r.waitForLease)
 	}
+	if err := r.readBound(a, command); err != nil {
+		return err
+	}
 	if err := r.retention.read(a, command.Flags()); err != nil {
 		return err
 	}
@@ -171,6 +179,21 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 		r.place.context.Cloud = r.cloud.name
 	}
 	return nil
+}
+
+// readBound takes the plan that the run is bound to, and the file that a dry run writes one to.
+func (r *pipelineRequest) readBound(a *app, command *cobra.Command) error {
+	if err := a.readPlanOutput(command, &r.request); err != nil {
+		return err
+	}
+	if r.planFile != "" && !r.dryRun {
+		return usage("--output %s: it is --dry-run that writes the plan to a file", r.planFile)
+	}
+	r.agreed = r.dryRun
+	if len(r.whole.topology) > 0 {
+		return r.readPlan(entrypoint.Name)
+	}
+	return r.readPlan(rollout.Name)
 }
 
 func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path string) error {
@@ -194,7 +217,7 @@ func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path stri
 	if asked.dryRun {
 		return j.preview(ctx)
 	}
-	if err := j.awaitApproval(ctx, a, kept, keptRule(ctx, kept, j.plan.Target().ID)); err != nil {
+	if err := j.awaitApproval(ctx, a, kept, openHeader(ctx, kept, j.plan.Target().ID)); err != nil {
 		return err
 	}
 	return j.execute(ctx, func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"salve/engine"
+	"salve/internal/pipeline/entrypoint"
+	"salve/internal/pipeline/rollout"
 	"salve/internal/report"
 	"salve/journal"
 	"salve/runbook"
@@ -60,11 +62,16 @@ func (e *invocation) writePlan(results []engine.Result) error {
 		e.watch.say(fmt.Sprintf("No plan is written to %s: a run would not act.", e.planFile))
 		return nil
 	}
-	raw, err := json.MarshalIndent(planFile{report.NewDocument("plan-file"), *plan}, "", "  ")
+	return writePlanFile(e.planFile, *plan)
+}
+
+// writePlanFile writes a plan, as YAML where the file's name says so.
+func writePlanFile(path string, plan runbook.Plan) error {
+	raw, err := json.MarshalIndent(planFile{report.NewDocument("plan-file"), plan}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the plan: %w", err)
 	}
-	if isYAMLFile(e.planFile) {
+	if isYAMLFile(path) {
 		if raw, err = yamlOf(raw); err == nil {
 			_, err = jsonOf(raw) // what can't be read back is not written
 		}
@@ -72,12 +79,12 @@ func (e *invocation) writePlan(results []engine.Result) error {
 			return fmt.Errorf("writing the plan as YAML: %w. hint: -o FILE.json", err)
 		}
 	}
-	err = writeWhole(e.planFile, func(file *os.File) error {
+	err = writeWhole(path, func(file *os.File) error {
 		_, err := file.Write(append(bytes.TrimSuffix(raw, []byte("\n")), '\n'))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("writing the plan to %s: %w", e.planFile, err)
+		return fmt.Errorf("writing the plan to %s: %w", path, err)
 	}
 	return nil
 }
@@ -132,8 +139,8 @@ func (p planFile) asWritten(raw []byte) error {
 	return nil
 }
 
-// readPlan takes --plan: a digest, or a file.
-func (r *request) readPlan(definition entry) error {
+// readPlan takes --plan: a digest, or a file with a plan of a runbook.
+func (r *request) readPlan(name string) error {
 	if r.plan == "" {
 		return nil
 	}
@@ -148,12 +155,22 @@ func (r *request) readPlan(definition entry) error {
 	if err != nil {
 		return err
 	}
-	if plan.Runbook != definition.name() {
-		return usage("--plan %s is a plan of runbook %q. hint: salve run %s --plan %s", r.plan, plan.Runbook, plan.Runbook,
-			r.plan)
+	if plan.Runbook != name {
+		return usage("--plan %s is a plan of %q. hint: %s --plan %s", r.plan, plan.Runbook, executing(plan.Runbook), r.plan)
 	}
 	r.expected = &engine.ExpectedPlan{Digest: plan.Digest, Plan: plan}
 	return nil
+}
+
+// executing is the command that executes plans of a runbook.
+func executing(name string) string {
+	switch name {
+	case rollout.Name:
+		return "salve pipeline run FILE"
+	case entrypoint.Name:
+		return "salve pipeline run --topology FILE --entrypoint NAME --region REGION"
+	}
+	return "salve run " + name
 }
 
 // fromPlan tells whether the inputs are those of the plan's file: no flag names any.

@@ -89,7 +89,7 @@ func (r *request) readBound(command *cobra.Command, a *app, verb verb, definitio
 			return err
 		}
 	case act:
-		if err := r.readPlan(definition); err != nil {
+		if err := r.readPlan(definition.name()); err != nil {
 			return err
 		}
 		if err := r.approvalFlags.read(a, command.Flags()); err != nil {

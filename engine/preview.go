@@ -33,6 +33,9 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 		return Result{}, err
 	}
 	open, _, err := e.openRun(ctx, book, peeked.Open)
+	if err == nil {
+		open, err = e.continued(book, open, options)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -52,6 +55,18 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 	return result, nil
 }
 
+// continued is the open run that a run would go on with; nil where it would be closed in favour of another one.
+func (e *Engine) continued(book runbook.Runbook, open *journal.Record, options Options) (*journal.Record, error) {
+	if open == nil || options.Supersede == nil {
+		return open, nil
+	}
+	asked, err := e.header(book, open.Run, options)
+	if err != nil || options.same(open.Header, asked) == nil {
+		return open, err
+	}
+	return nil, options.Supersede(open.History)
+}
+
 // previewOf is an execution whose record is kept nowhere. It goes on from the
 // open run, if there is one.
 func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Options,
@@ -68,12 +83,18 @@ func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Op
 	return e.newExecution(book, record, leases{}, options), err
 }
 
-// preview asks what a run would ask before its next change.
+// preview asks what a run would ask before its next change. What is decided on the way is the verdict.
 func (x *execution) preview(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+	ask := x.previewStart
 	if x.began() {
-		return x.previewRest(ctx, withPlan)
+		ask = x.previewRest
 	}
-	return x.previewStart(ctx, withPlan)
+	verdict, err := ask(ctx, withPlan)
+	var stops *decided
+	if errors.As(err, &stops) {
+		return stops.verdict, nil
+	}
+	return verdict, err
 }
 
 // previewRest looks ahead from the middle of an open run. One that is being rolled
@@ -83,13 +104,11 @@ func (x *execution) previewRest(ctx context.Context, withPlan bool) (journal.Ver
 	if x.log.record.RollingBack != nil {
 		return journal.Verdict{}, nil
 	}
-	var steps []runbook.Step
-	for _, step := range x.book.Steps {
-		if !x.log.step(step.Name).Finished() {
-			steps = append(steps, step)
-		}
+	steps, err := x.remaining(ctx)
+	if err != nil {
+		return journal.Verdict{}, err
 	}
-	guards := x.onResume()
+	guards := unprepared(x.onResume())
 	if len(steps) > 0 && !x.log.step(steps[0].Name).Unsettled() {
 		guards = append(guards, x.guardsOf(steps[0])...)
 	}
@@ -101,7 +120,8 @@ func (x *execution) previewRest(ctx context.Context, withPlan bool) (journal.Ver
 	return verdict, x.planned(ctx, steps, findings)
 }
 
-// planned makes the plan of the steps that are left, on the guards' findings.
+// planned makes the plan of the steps that are left, on the guards' findings. One that a run would refuse, because
+// another was agreed to, is an error.
 func (x *execution) planned(ctx context.Context, steps []runbook.Step, findings []runbook.Finding) error {
 	if len(steps) == 0 {
 		return nil
@@ -111,7 +131,10 @@ func (x *execution) planned(ctx context.Context, steps []runbook.Step, findings 
 		return err
 	}
 	x.log.record.Plan = &plan
-	return nil
+	if !x.conditional() {
+		return nil
+	}
+	return x.asExpected(plan)
 }
 
 func (x *execution) previewStart(ctx context.Context, withPlan bool) (journal.Verdict, error) {
@@ -132,7 +155,7 @@ func (x *execution) previewStart(ctx context.Context, withPlan bool) (journal.Ve
 			steps = append(steps, step)
 		}
 	}
-	findings, verdict, err := x.askAll(ctx, x.book.Guards)
+	findings, verdict, err := x.askAll(ctx, unprepared(x.book.Guards))
 	x.findings = append(findings, findingsBefore...)
 	if err != nil || !withPlan {
 		return verdict, err

@@ -49,7 +49,7 @@ func (w *work) step(group Group) runbook.Step {
 		Inputs: func(runbook.Run) (any, error) {
 			ordered := order{Pipeline: group.Plan.Inputs.Pipeline, Digest: group.Plan.Inputs.Digest,
 				Revision: group.Plan.Inputs.Revision}
-			if w.runner.Approvals != nil {
+			if w.runner.Detailed {
 				ordered.Content = group.Plan.Content
 				ordered.Steps = w.runner.Pipeline(group).Outline(group.Plan)
 			}
@@ -66,7 +66,7 @@ type order struct {
 	Pipeline string `json:"pipeline"`
 	Digest   string `json:"digest"`
 	Revision string `json:"revision,omitempty"`
-	// Content and Steps are what somebody has to approve: the whole SHA-256 of the content, and its steps by their names.
+	// Content and Steps are what somebody agrees to: the whole SHA-256 of the content, and its steps by their names.
 	Content string                     `json:"content,omitempty"`
 	Steps   map[string]rollout.Outline `json:"steps,omitempty"`
 }

@@ -28,6 +28,8 @@ type Runner struct {
 	Appended func(entries int, took time.Duration, err error)
 	// Approvals is where it is looked for the approval of the whole; nil where it waits for none.
 	Approvals engine.Approvals
+	// Detailed: the plan has the content and the steps of each pipeline, for somebody to agree to.
+	Detailed bool
 	// NewRun names a new run, of the entrypoint and of a pipeline; nil means by time and chance.
 	NewRun func(now time.Time) string
 	// Pipeline makes what runs the pipeline of a service group. Its NewRun is not used.
@@ -43,6 +45,8 @@ type Options struct {
 	// Approval makes the whole wait until its plan is approved, before any service group begins: the approval covers the
 	// runs of the pipelines. One of them that is resumed by itself waits for its own.
 	Approval *journal.ApprovalRule
+	// Plan is as that of engine.Options: it is one of the whole.
+	Plan *engine.ExpectedPlan
 }
 
 // Run rolls a plan out. The open run of the same plan is resumed instead; one of another content is closed. The errors
@@ -52,6 +56,15 @@ func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.R
 		return engine.Result{}, err
 	}
 	return r.engine().Run(ctx, r.book(plan, options), r.options(plan, options))
+}
+
+// Plan makes the plan that a run would execute, and changes nothing. The result has none where a run would be refused,
+// and says why.
+func (r *Runner) Plan(ctx context.Context, plan *Plan, options Options) (engine.Result, error) {
+	if err := r.Check(ctx, plan); err != nil {
+		return engine.Result{}, err
+	}
+	return r.engine().Plan(ctx, r.book(plan, options), r.options(plan, options))
 }
 
 // Resume goes on with an open run of the plan.
@@ -72,6 +85,7 @@ func (r *Runner) engine() *engine.Engine {
 func (r *Runner) options(plan *Plan, options Options) engine.Options {
 	return engine.Options{
 		Approval:  options.Approval,
+		Plan:      options.Plan,
 		SameRun:   plan.same,
 		Supersede: func(open *journal.History) error { return r.supersede(plan, open) },
 	}

@@ -44,8 +44,8 @@ type Runner struct {
 	Guards []runbook.Guard
 	// Approvals is where it is looked for approvals; nil where no run waits for any.
 	Approvals engine.Approvals
-	// Content tells the content of the plan as it is now, for runs that have to be approved: what they execute is read
-	// again after the approval. Nil where that is not compared.
+	// Content tells the content of the plan as it is now, for runs whose plan somebody agrees to: what they execute is
+	// read again after that. Nil where that is not compared.
 	Content func(ctx context.Context) (string, error)
 }
 
@@ -65,9 +65,10 @@ type Options struct {
 	// Answers say what became of steps that were cut off, when their run is resumed.
 	// Those that nobody asked for are refused before anything is written.
 	Answers map[string]engine.Answer
-	// Approval and ApprovedIn are as those of engine.Options.
+	// Approval, ApprovedIn and Plan are as those of engine.Options.
 	Approval   *journal.ApprovalRule
 	ApprovedIn string
+	Plan       *engine.ExpectedPlan
 }
 
 // Run runs a plan. The open run of the same plan on the same target is resumed
@@ -77,6 +78,15 @@ func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.R
 		return engine.Result{}, err
 	}
 	return r.engine().Run(ctx, r.book(plan), r.options(plan, options))
+}
+
+// Plan makes the plan that a run would execute, and changes nothing. The result has none where a run would be refused,
+// and says why.
+func (r *Runner) Plan(ctx context.Context, plan *Plan, options Options) (engine.Result, error) {
+	if err := r.Check(ctx, plan); err != nil {
+		return engine.Result{}, err
+	}
+	return r.engine().Plan(ctx, r.book(plan), r.options(plan, options))
 }
 
 // Resume goes on with an open run of the plan.
@@ -99,6 +109,7 @@ func (r *Runner) options(plan *Plan, options Options) engine.Options {
 		Answers:     options.Answers,
 		Approval:    options.Approval,
 		ApprovedIn:  options.ApprovedIn,
+		Plan:        options.Plan,
 		CheckAnswer: plan.checkAnswer,
 		SameRun:     plan.same,
 		Supersede:   func(open *journal.History) error { return r.supersede(plan, open) },

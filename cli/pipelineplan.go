@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/utils/clock"
+
+	"salve/engine"
+	"salve/internal/pipeline/entrypoint"
+	"salve/internal/pipeline/rollout"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// proposedPlan is the plan that a run of pipelines would execute, or why it would execute none.
+type proposedPlan struct {
+	// Plan is its digest, which binds a run with --plan; empty where there is none.
+	Plan string `json:"plan,omitempty"`
+	// Refused is why a run would change nothing; empty where it would act, or has nothing left to do.
+	Refused string `json:"refused,omitempty"`
+
+	exit  int
+	whole *runbook.Plan
+}
+
+// proposedBy is what a preview of the engine comes to. What is invalid keeps a run from beginning.
+func proposedBy(result engine.Result, err error) (proposedPlan, error) {
+	var invalid *engine.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return proposedPlan{Refused: invalid.Reason, exit: exitFailed}, nil
+	case err != nil:
+		return proposedPlan{}, err
+	case result.Outcome != "":
+		return proposedPlan{Refused: result.Reason, exit: exitOf(result.Outcome)}, nil
+	case result.Plan == nil:
+		return proposedPlan{}, nil
+	}
+	return proposedPlan{Plan: result.Plan.Digest, whole: result.Plan}, nil
+}
+
+// propose makes the plan of a pipeline as a run would.
+func (j *pipelineRun) propose(ctx context.Context) (proposedPlan, error) {
+	runner := j.runner(&watch{app: j.app, clock: clock.RealClock{}})
+	runner.Watch = nil // what a preview finds is printed once, with all else
+	return proposedBy(runner.Plan(ctx, j.plan, rollout.Options{AllowOlder: j.options.AllowOlder, Plan: j.expected}))
+}
+
+// propose makes the plan of the whole as a run would.
+func (e *entrypointRun) propose(ctx context.Context) (proposedPlan, error) {
+	runner := e.runner(&watch{app: e.app, clock: clock.RealClock{}})
+	runner.Watch = nil
+	return proposedBy(runner.Plan(ctx, e.plan, entrypoint.Options{AllowOlder: e.options.AllowOlder, Plan: e.expected}))
+}
+
+// unchanged is how a preview ends: what would become of a run, and how to begin one. A plan that was asked for is written
+// before anybody is told to execute it.
+func (r *pipelineRequest) unchanged(a *app, made proposedPlan, unfit bool) (says string, _ error) {
+	a.exit = made.exit
+	if unfit {
+		a.exit = exitFailed
+	}
+	switch {
+	case unfit:
+		return "Nothing was changed, and a run would be refused.", nil
+	case made.Refused != "":
+		return "Nothing was changed, and a run would be refused: " + made.Refused + r.unwritten(), nil
+	case made.whole == nil:
+		return "Nothing was changed, and nothing is left to do." + r.unwritten(), nil
+	}
+	act := a.actCommand()
+	if r.planFile != "" {
+		return "Nothing was changed. To act: " + boundTo(act, r.planFile), writePlanFile(r.planFile, *made.whole)
+	}
+	says = "Nothing was changed. To act: " + act
+	if r.plan == "" {
+		says += fmt.Sprintf("\nPlan %s: with --plan and this digest, a run executes exactly that or nothing.", made.Plan)
+	}
+	return says, nil
+}
+
+// unwritten says of the file that was asked for that there is none.
+func (r *pipelineRequest) unwritten() string {
+	if r.planFile == "" {
+		return ""
+	}
+	return "\nNo plan is written to " + r.planFile + "."
+}
+
+// openHeader is that of the run that is open on a target; nil where there is none, or none that can be read, which is for the engine to
+// refuse.
+func openHeader(ctx context.Context, kept *journal.Location, target string) *journal.Header {
+	peeked, err := kept.Peek(ctx, target)
+	if err != nil {
+		return nil
+	}
+	found, err := journal.FindOpen(ctx, kept, target, peeked.Open)
+	if err != nil || found.Record == nil {
+		return nil
+	}
+	return &found.Record.Header
+}
