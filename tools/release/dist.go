@@ -17,6 +17,8 @@ type release struct {
 	programs map[string]string
 	created  time.Time
 	source   string
+	// licenses are files for the image, by their names.
+	licenses map[string][]byte
 }
 
 func readRelease(dist string) (release, error) {

@@ -25,6 +25,9 @@ const user = "65532"
 // rootsPath is the first place where Go looks for roots on Linux.
 const rootsPath = "etc/ssl/certs/ca-certificates.crt"
 
+// licensesPath is where Debian and others look for the terms of a package.
+const licensesPath = "usr/share/doc/salve/"
+
 // index is the image for all architectures.
 func (r release) index() (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
@@ -100,7 +103,7 @@ type entry struct {
 
 func (r release) layer(program []byte) ([]byte, error) {
 	const owner = 65532
-	return r.archive([]entry{
+	entries := []entry{
 		{name: "etc/", mode: 0o755},
 		{name: "etc/group", mode: 0o644, content: []byte("salve:x:" + user + ":\n")},
 		{name: "etc/passwd", mode: 0o644, content: []byte("salve:x:" + user + ":" + user + "::/home/salve:/\n")},
@@ -113,7 +116,14 @@ func (r release) layer(program []byte) ([]byte, error) {
 		{name: "usr/", mode: 0o755},
 		{name: "usr/bin/", mode: 0o755},
 		{name: "usr/bin/salve", mode: 0o755, content: program},
-	})
+		{name: "usr/share/", mode: 0o755},
+		{name: "usr/share/doc/", mode: 0o755},
+		{name: licensesPath, mode: 0o755},
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.licenses)) {
+		entries = append(entries, entry{name: licensesPath + name, mode: 0o644, content: r.licenses[name]})
+	}
+	return r.archive(entries)
 }
 
 func (r release) archive(entries []entry) ([]byte, error) {

@@ -51,15 +51,25 @@ func dist(t *testing.T, program string) string {
 	return folder
 }
 
+// licenses are files as a release has them.
+func licenses(t *testing.T) []string {
+	t.Helper()
+	folder := t.TempDir()
+	own, others := filepath.Join(folder, "LICENSE"), filepath.Join(folder, licensesName)
+	write(t, own, "its own")
+	write(t, others, "those of others")
+	return []string{own, others}
+}
+
 func TestImageIsTheSameEachTime(t *testing.T) {
 	var digests []string
 	for range 2 {
 		folder := dist(t, "program")
-		check(t, makeImage(folder, "", commitTime))
+		check(t, makeImage(folder, "", licenses(t), commitTime))
 		digests = append(digests, read(t, filepath.Join(folder, "image.digest")))
 	}
 	other := dist(t, "another program")
-	check(t, makeImage(other, "", commitTime))
+	check(t, makeImage(other, "", licenses(t), commitTime))
 	if digests[0] != digests[1] {
 		t.Errorf("the same programs make %q", digests)
 	}
@@ -71,7 +81,7 @@ func TestImageIsTheSameEachTime(t *testing.T) {
 // TestImageGoesThroughARegistry: what was pushed from the layout is what a node would pull.
 func TestImageGoesThroughARegistry(t *testing.T) {
 	folder := dist(t, "program")
-	check(t, makeImage(folder, "https://home.invalid", commitTime))
+	check(t, makeImage(folder, "https://home.invalid", licenses(t), commitTime))
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	tag, err := name.NewTag(strings.TrimPrefix(server.URL, "http://") + "/salve:1.2.3")
@@ -97,9 +107,13 @@ func TestImageGoesThroughARegistry(t *testing.T) {
 			t.Errorf("%s: %d roots", architecture, roots)
 		}
 		for path := range files {
-			if !slices.Contains([]string{"etc/group", "etc/passwd", rootsPath, "usr/bin/salve"}, path) {
+			if !slices.Contains([]string{"etc/group", "etc/passwd", rootsPath, "usr/bin/salve", licensesPath + "LICENSE",
+				licensesPath + licensesName}, path) {
 				t.Errorf("%s: %s is in the image", architecture, path)
 			}
+		}
+		if got := files[licensesPath+licensesName]; got != "those of others" {
+			t.Errorf("%s: the licenses are %q", architecture, got)
 		}
 	}
 }
@@ -129,7 +143,7 @@ func main() {
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	check(t, makeImage(folder, "", commitTime))
+	check(t, makeImage(folder, "", licenses(t), commitTime))
 	image := imageFor(t, theIndex(t, folder), runtime.GOARCH)
 	config, err := image.ConfigFile()
 	check(t, err)
@@ -150,10 +164,10 @@ func main() {
 func TestReleaseWithoutPrograms(t *testing.T) {
 	folder := dist(t, "program")
 	write(t, filepath.Join(folder, "artifacts.json"), "[]")
-	if err := makeImage(folder, "", commitTime); err == nil || !strings.Contains(err.Error(), "no salve for linux") {
+	if err := makeImage(folder, "", licenses(t), commitTime); err == nil || !strings.Contains(err.Error(), "no salve for linux") {
 		t.Error(err)
 	}
-	if err := makeImage(t.TempDir(), "", commitTime); err == nil || !strings.Contains(err.Error(), "hint: make release-snapshot") {
+	if err := makeImage(t.TempDir(), "", licenses(t), commitTime); err == nil || !strings.Contains(err.Error(), "hint: make release-snapshot") {
 		t.Error(err)
 	}
 }
