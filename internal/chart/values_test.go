@@ -1,6 +1,7 @@
 package chart_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -64,12 +65,15 @@ func TestValuesAreRefused(t *testing.T) {
 	}
 }
 
-// TestNamesOfReleasesMakeNamesOfObjects: Helm takes a name with dots, which a Service does not.
+// TestNamesOfReleasesMakeNamesOfObjects: Helm takes a name with dots, which a Service does not, and longer ones than a
+// CronJob does. Two releases never have one name.
 func TestNamesOfReleasesMakeNamesOfObjects(t *testing.T) {
+	long := strings.Repeat("a", 51)
+	seen := map[string]string{}
 	for name, want := range map[string]string{
-		"ops.prod":                     "ops-prod",
-		strings.Repeat("a", 53):        strings.Repeat("a", 52),
-		strings.Repeat("a", 51) + ".b": strings.Repeat("a", 51),
+		"ops": `ops`, "ops-prod": `ops-prod`, "ops.prod": `ops-prod-[0-9a-f]{8}`, "ops.-prod": `ops--prod-[0-9a-f]{8}`,
+		long + "b": long + "b", long + "bc": long[:43] + `-[0-9a-f]{8}`, long + "bd": long[:43] + `-[0-9a-f]{8}`,
+		long[:42] + ".b": long[:42] + `-[0-9a-f]{8}`,
 	} {
 		named := release("prow-watch")
 		named.Name = name
@@ -78,10 +82,21 @@ func TestNamesOfReleasesMakeNamesOfObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, object := range objects {
-			if object.GetKind() == "Service" && object.GetName() != want {
-				t.Errorf("release %s has the Service %s, want %s", name, object.GetName(), want)
+			if object.GetKind() != "Service" {
+				continue
 			}
+			got := object.GetName()
+			if !regexp.MustCompile("^" + want + "$").MatchString(got) {
+				t.Errorf("release %s has the Service %s, want %s", name, got, want)
+			}
+			if other := seen[got]; other != "" {
+				t.Errorf("releases %s and %s both have the Service %s", name, other, got)
+			}
+			seen[got] = name
 		}
+	}
+	if len(seen) == 0 {
+		t.Error("no release has a Service")
 	}
 }
 

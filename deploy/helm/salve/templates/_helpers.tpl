@@ -1,6 +1,10 @@
 {{- define "salve.name" -}}
-{{- /* No dots: a Service's name has none. At most what a CronJob's name may have. */ -}}
-{{- .Release.Name | replace "." "-" | trunc 52 | trimSuffix "-" -}}
+{{- /* A Service's name has no dots, and a CronJob's at most 52 characters. A digest tells names apart that would be one. */ -}}
+{{- $name := .Release.Name -}}
+{{- if or (contains "." $name) (gt (len $name) 52) -}}
+{{- $name = printf "%s-%s" ($name | replace "." "-" | trunc 43 | trimSuffix "-") ($name | sha256sum | trunc 8) -}}
+{{- end -}}
+{{- $name -}}
 {{- end -}}
 
 {{- define "salve.selector" -}}
