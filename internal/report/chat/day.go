@@ -2,10 +2,11 @@ package chat
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 // day is a date as written; what isn't written is 0.
@@ -29,11 +30,11 @@ const (
 )
 
 var (
-	dayPattern     = regexp.MustCompile(`(?i)\b` + anyDay + `\b`)
-	weekdayPrefix  = regexp.MustCompile(`(?i)^` + weekdayWord + `,?\s+`)
-	numberPattern  = regexp.MustCompile(`\d+`)
-	monthPattern   = regexp.MustCompile(`(?i)` + monthWord)
-	dividerPattern = regexp.MustCompile(`(?i)^(?:[-–—─=_*#\s]*)(?:(?:day changed|log opened)\s+(?:to\s+)?)?(` +
+	dayPattern     = lazyregexp.New(`(?i)\b` + anyDay + `\b`)
+	weekdayPrefix  = lazyregexp.New(`(?i)^` + weekdayWord + `,?\s+`)
+	numberPattern  = lazyregexp.New(`\d+`)
+	monthPattern   = lazyregexp.New(`(?i)` + monthWord)
+	dividerPattern = lazyregexp.New(`(?i)^(?:[-–—─=_*#\s]*)(?:(?:day changed|log opened)\s+(?:to\s+)?)?(` +
 		anyDay +
 		`)(?:[-–—─=_*#\s]*)$`)
 )

@@ -1,20 +1,21 @@
 package chat
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"salve/internal/lazyregexp"
 )
 
 // A header that isn't understood would put what follows it into the mouth of whoever spoke before. So a line with the
 // look of one is either read more freely, where its place shows what it is, or asked about.
 
 var (
-	bracketShape = regexp.MustCompile(`^(\S.*?)\s*\[([^\[\]]*\d:\d\d[^\[\]]*)\]$`)
-	afterShape   = regexp.MustCompile(`(?i)^(\S.*?)(?:\s{2,}|\s*[—–]\s*)(\S*[^\d]?\s?(?:at\s)?\d{1,2}:\d\d(?:\s?[ap]m)?)$`)
-	beforeShape  = regexp.MustCompile(`^\[([^\[\]]*\d:\d\d[^\[\]]*)\]\s*(\S[^:<>]*|<.*|[^:]{1,80}:.*)$`)
+	bracketShape = lazyregexp.New(`^(\S.*?)\s*\[([^\[\]]*\d:\d\d[^\[\]]*)\]$`)
+	afterShape   = lazyregexp.New(`(?i)^(\S.*?)(?:\s{2,}|\s*[—–]\s*)(\S*[^\d]?\s?(?:at\s)?\d{1,2}:\d\d(?:\s?[ap]m)?)$`)
+	beforeShape  = lazyregexp.New(`^\[([^\[\]]*\d:\d\d[^\[\]]*)\]\s*(\S[^:<>]*|<.*|[^:]{1,80}:.*)$`)
 )
 
 // looseHeaderOf reads a line "anything [8:27 AM]" with a name such as "Dr. No, PhD" or "Bob [SRE]", which prose could

@@ -1,10 +1,11 @@
 package chat
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"salve/internal/lazyregexp"
 )
 
 // form is a kind of header line.
@@ -53,16 +54,16 @@ const (
 )
 
 var (
-	stampPattern = regexp.MustCompile(`(?i)^(` + stampDay + `)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?` +
+	stampPattern = lazyregexp.New(`(?i)^(` + stampDay + `)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?` +
 		`(?:\s?([ap])\.?m\.?)?(` + stampZone + `)$`)
-	afterPattern  = regexp.MustCompile(`(?i)^(.+?)([\s,—–]+)(` + stampText + `)$`)
-	beforePattern = regexp.MustCompile(`(?i)^(` + stampText + `)(?:\s+-)?\s+(\S.*)$`)
-	anglePattern  = regexp.MustCompile(`^<[@+%~& ]?([^<>\s][^<>]{0,79})>(?:\s+(.*))?$`)
-	actionPattern = regexp.MustCompile(`^\* ([^\s:*]{1,40}) (.*)$`)
-	labelPattern  = regexp.MustCompile(`^([^:]{1,80}):(?:\s+(.*))?$`)
-	numberOnly    = regexp.MustCompile(`^\d{1,2}/\d{1,2}/\d{2,4}$`)
-	clockLike     = regexp.MustCompile(`\d:\d\d`)
-	trailingClock = regexp.MustCompile(`(?i)(?:\]|\d|m\.?|z|[A-Z])$`)
+	afterPattern  = lazyregexp.New(`(?i)^(.+?)([\s,—–]+)(` + stampText + `)$`)
+	beforePattern = lazyregexp.New(`(?i)^(` + stampText + `)(?:\s+-)?\s+(\S.*)$`)
+	anglePattern  = lazyregexp.New(`^<[@+%~& ]?([^<>\s][^<>]{0,79})>(?:\s+(.*))?$`)
+	actionPattern = lazyregexp.New(`^\* ([^\s:*]{1,40}) (.*)$`)
+	labelPattern  = lazyregexp.New(`^([^:]{1,80}):(?:\s+(.*))?$`)
+	numberOnly    = lazyregexp.New(`^\d{1,2}/\d{1,2}/\d{2,4}$`)
+	clockLike     = lazyregexp.New(`\d:\d\d`)
+	trailingClock = lazyregexp.New(`(?i)(?:\]|\d|m\.?|z|[A-Z])$`)
 )
 
 func parseStamp(text string) (stamp, bool) {

@@ -1,18 +1,19 @@
 package chat
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"salve/internal/lazyregexp"
 )
 
 var (
-	statusEmoji  = regexp.MustCompile(`\s*:[a-z0-9_+\-]+:$`)
-	parentheses  = regexp.MustCompile(`\([^()]*\)`)
-	linkedName   = regexp.MustCompile(`^\[([^\[\]]+)\]\([^()\s]*\)$`)
-	escapedPunct = regexp.MustCompile(`\\([\\_*.\-\[\]()~])`)
+	statusEmoji  = lazyregexp.New(`\s*:[a-z0-9_+\-]+:$`)
+	parentheses  = lazyregexp.New(`\([^()]*\)`)
+	linkedName   = lazyregexp.New(`^\[([^\[\]]+)\]\([^()\s]*\)$`)
+	escapedPunct = lazyregexp.New(`\\([\\_*.\-\[\]()~])`)
 )
 
 // personName is the name in a header, whether it is a bot's, and whether a person or bot can be called that: prose

@@ -1,6 +1,6 @@
 package chat
 
-import "regexp"
+import "salve/internal/lazyregexp"
 
 // prose is what the document says outside of the chat.
 type prose struct {
@@ -20,14 +20,14 @@ type zoneStatement struct {
 }
 
 var (
-	timesPattern = regexp.MustCompile(`(?i)\b(?:all\s+)?(?:times?(?:stamps?)?|time\s?zone|tz)\b(?:\s+(?:below|here|` +
+	timesPattern = lazyregexp.New(`(?i)\b(?:all\s+)?(?:times?(?:stamps?)?|time\s?zone|tz)\b(?:\s+(?:below|here|` +
 		`shown|given|listed|` +
 		`are|is|in|all|to|the|zone)\b)*[\s:,(]*((?-i:[A-Z]{1,5}/[A-Z]{2,5}\b|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|[A-Z]{2,5}\b|` +
 		`Z\b)|` +
 		`(?:us\s+)?(?:pacific|eastern|mountain|central)\b)?\s*\(?((?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)?`)
-	headingZone = regexp.MustCompile(`\((?:[Aa]ll )?(?:[Tt]imes? )?(?:in )?([A-Z]{3,5})\)`)
-	datePrefix  = regexp.MustCompile(`(?i)^(?:incident\s+)?(?:date|day)\s*:`)
-	timesLine   = regexp.MustCompile(`(?i)\btimes?\b`)
+	headingZone = lazyregexp.New(`\((?:[Aa]ll )?(?:[Tt]imes? )?(?:in )?([A-Z]{3,5})\)`)
+	datePrefix  = lazyregexp.New(`(?i)^(?:incident\s+)?(?:date|day)\s*:`)
+	timesLine   = lazyregexp.New(`(?i)\btimes?\b`)
 )
 
 // readProse finds dates and zones: in the title and the headings, in "All times in PST, on February 5th 2019", in

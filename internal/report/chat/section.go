@@ -1,7 +1,7 @@
 package chat
 
 import (
-	"regexp"
+	"salve/internal/lazyregexp"
 )
 
 // block is what stands under one heading.
@@ -16,13 +16,13 @@ type block struct {
 }
 
 var (
-	headingPattern = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*$`)
-	writtenParts   = regexp.MustCompile(`(?i)\b(time\s?line|timlines?|chronology|summ?ary|impact|root\s?cause|` +
+	headingPattern = lazyregexp.New(`^(#{1,6})\s+(.*?)\s*#*$`)
+	writtenParts   = lazyregexp.New(`(?i)\b(time\s?line|timlines?|chronology|summ?ary|impact|root\s?cause|` +
 		`detection|dectection|resolution|resoluton|lessons?|went|lucky|action\s+items?|mitigation|trigger|background)\b`)
-	timelineParts = regexp.MustCompile(`(?i)\b(ti?m?e?\s?lines?|chronology)\b`)
-	chatParts     = regexp.MustCompile(`(?i)\b(appendi\w*|apendi\w*|chat\w*|slack|irc|teams|matrix|discussions?|` +
+	timelineParts = lazyregexp.New(`(?i)\b(ti?m?e?\s?lines?|chronology)\b`)
+	chatParts     = lazyregexp.New(`(?i)\b(appendi\w*|apendi\w*|chat\w*|slack|irc|teams|matrix|discussions?|` +
 		`transcripts?|conversations?|messages)\b|#[a-z]`)
-	channelPattern = regexp.MustCompile(`#[\p{L}\p{N}][\p{L}\p{N}_\-]*`)
+	channelPattern = lazyregexp.New(`#[\p{L}\p{N}][\p{L}\p{N}_\-]*`)
 )
 
 func isHeading(l *line) bool {

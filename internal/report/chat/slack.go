@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 // slackMessage is one message of Slack's JSON export.
@@ -33,7 +34,7 @@ type slackMessage struct {
 	} `json:"bot_profile"`
 }
 
-var slackMarkup = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
+var slackMarkup = lazyregexp.New(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
 
 // parseSlack reads Slack's JSON export: an array of messages, or an answer of its API with one. Its times are UTC.
 func parseSlack(raw []byte, options Options) (Export, error) {

@@ -1,33 +1,34 @@
 package consistency
 
 import (
-	"regexp"
 	"strings"
+
+	"salve/internal/lazyregexp"
 )
 
 var (
-	nothing = regexp.MustCompile(`(?i)^\W*(?:none|n/?a|nothing|nil)?\W*$|^\W*(?:none|nothing) (?:yet|so far|to ` +
+	nothing = lazyregexp.New(`(?i)^\W*(?:none|n/?a|nothing|nil)?\W*$|^\W*(?:none|nothing) (?:yet|so far|to ` +
 		`report|identified)\W*$`)
-	mention   = regexp.MustCompile(`(?:^|[\s(\[,/])@[\w-]+`)
-	everybody = regexp.MustCompile(`(?i)@(?:here|channel|everyone|everybody|all|room|anyone|someone|somebody|nobody|tbd|` +
+	mention   = lazyregexp.New(`(?:^|[\s(\[,/])@[\w-]+`)
+	everybody = lazyregexp.New(`(?i)@(?:here|channel|everyone|everybody|all|room|anyone|someone|somebody|nobody|tbd|` +
 		`todo|owner|name|assignee)$`)
-	ownerText = regexp.MustCompile(`(?i)\b(?:owners?|assignees?|assigned to|dri|responsible|` +
+	ownerText = lazyregexp.New(`(?i)\b(?:owners?|assignees?|assigned to|dri|responsible|` +
 		`lead)\b\s*[:=–-]?\s*([^\s,;.)]+)`)
-	named    = regexp.MustCompile(`\(([^()]{2,40})\)`)
-	nameOnly = regexp.MustCompile(`^(?:[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,3}|[a-z][a-z0-9_-]{2,20}|[A-Z]\w* (?i:team))$`)
-	leadName = regexp.MustCompile(`^\[?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?\]?(?:: | to | will )`)
-	lastName = regexp.MustCompile(`[–—-] ?[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2}\.?$`)
-	noName   = regexp.MustCompile(`(?i)^(?:tbd|tba|todo|none|unassigned|n/?a|nobody|unknown|optional|done|open|` +
+	named    = lazyregexp.New(`\(([^()]{2,40})\)`)
+	nameOnly = lazyregexp.New(`^(?:[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,3}|[a-z][a-z0-9_-]{2,20}|[A-Z]\w* (?i:team))$`)
+	leadName = lazyregexp.New(`^\[?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?\]?(?:: | to | will )`)
+	lastName = lazyregexp.New(`[–—-] ?[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2}\.?$`)
+	noName   = lazyregexp.New(`(?i)^(?:tbd|tba|todo|none|unassigned|n/?a|nobody|unknown|optional|done|open|` +
 		`closed|p\d|sev ?\d|high|medium|` +
 		`low|critical|prevent|mitigate|detect|process|repair|short|long|short term|long term|wip|in progress|new|later|` +
 		`\?+|-+|q[1-4].*|stretch|urgent)$`)
-	notNames = regexp.MustCompile(`^\[?(?i:we|this|that|it|they|action|todo|note|need|needs|add|plan|priority|` +
+	notNames = lazyregexp.New(`^\[?(?i:we|this|that|it|they|action|todo|note|need|needs|add|plan|priority|` +
 		`someone|everyone|fix|update|investigate)\b`)
-	ownerColumn = regexp.MustCompile(`(?i)owner|assignee|dri|who|responsible|lead|bug|ticket|issue|link|tracking|` +
+	ownerColumn = lazyregexp.New(`(?i)owner|assignee|dri|who|responsible|lead|bug|ticket|issue|link|tracking|` +
 		`\bpr\b|jira`)
-	modal        = regexp.MustCompile(`(?i)\b(?:should|need to|must|will|have to|ought to)\b`)
-	tracked      = regexp.MustCompile(`(?i)\b(?:action|follow-?up|tracked|ticket|issue)\b`)
-	sectionOwner = regexp.MustCompile(`(?i)\bowners?\s*:\s*\S`)
+	modal        = lazyregexp.New(`(?i)\b(?:should|need to|must|will|have to|ought to)\b`)
+	tracked      = lazyregexp.New(`(?i)\b(?:action|follow-?up|tracked|ticket|issue)\b`)
+	sectionOwner = lazyregexp.New(`(?i)\bowners?\s*:\s*\S`)
 )
 
 // checkActions finds lists of what went poorly that lead to nothing, and actions that nobody has taken on.
@@ -167,7 +168,7 @@ func unanswered(d *document, complaints, items []*block) []Finding {
 }
 
 var (
-	wordText = regexp.MustCompile(`[a-z][a-z-]{3,}`)
+	wordText = lazyregexp.New(`[a-z][a-z-]{3,}`)
 	// stop are words that say nothing by themselves.
 	stop = setOf("this that with from have were been which when " + //nolint:gochecknoglobals // a table
 		"there their they will would should could into than " +
@@ -195,11 +196,11 @@ func significant(text string) []string {
 }
 
 var (
-	placeholder = regexp.MustCompile(`(?m)(?:^|[:>(\[|])[ \t]*(?:TODO|FIXME|XXX)\b|\b(?:TODO|FIXME|XXX)[:(]|\b(?:TBD|` +
+	placeholder = lazyregexp.New(`(?m)(?:^|[:>(\[|])[ \t]*(?:TODO|FIXME|XXX)\b|\b(?:TODO|FIXME|XXX)[:(]|\b(?:TBD|` +
 		`TBA)\b|` +
 		`\[(?i:insert|fill in|add) [^\]]{2,60}\]|\{\{[^{}\n]{1,60}\}\}|\bYYYY-MM-DD\b|\bHH:MM\b|\?\?\?`)
-	question = regexp.MustCompile(`(?i)^\s*(?:>\s*)?\*\*Question:?\*\*`)
-	answer   = regexp.MustCompile(`(?i)\*\*Answer:?\*\*:?[ \t]*\S`)
+	question = lazyregexp.New(`(?i)^\s*(?:>\s*)?\*\*Question:?\*\*`)
+	answer   = lazyregexp.New(`(?i)\*\*Answer:?\*\*:?[ \t]*\S`)
 )
 
 // checkPlaceholders finds what the author meant to fill in.

@@ -1,17 +1,18 @@
 package consistency
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 var (
 	// rangeAfter is what may stand between a duration and a range of times that says the same; rangeBefore is it where
 	// the range comes first.
-	rangeAfter  = regexp.MustCompile(`(?i)^[\s,:]*\(?(?:(?:from|between|about|approximately) )*$`)
-	rangeBefore = regexp.MustCompile(`^\s*(?:UTC|GMT)?,?\s*\((?:about |around |~|a total of )?$`)
+	rangeAfter  = lazyregexp.New(`(?i)^[\s,:]*\(?(?:(?:from|between|about|approximately) )*$`)
+	rangeBefore = lazyregexp.New(`^\s*(?:UTC|GMT)?,?\s*\((?:about |around |~|a total of )?$`)
 )
 
 // checkBeside holds a duration against the range of times that stands beside it in the same sentence.

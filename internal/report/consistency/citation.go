@@ -1,17 +1,17 @@
 package consistency
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"salve/internal/lazyregexp"
 	"salve/journal"
 )
 
 // runLike is the name of a run, as the program makes it.
-var runLike = regexp.MustCompile(`\b\d{8}-\d{6}-[0-9a-f]{4,}\b`)
+var runLike = lazyregexp.New(`\b\d{8}-\d{6}-[0-9a-f]{4,}\b`)
 
 // mentions tells whether a text has a name, and not as a part of a longer one.
 func mentions(text, name string) bool { return len(mentionsOf(text, name)) > 0 }

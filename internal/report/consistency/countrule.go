@@ -1,9 +1,10 @@
 package consistency
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"salve/internal/lazyregexp"
 )
 
 // count is how many of something a sentence says there are.
@@ -22,15 +23,15 @@ type count struct {
 }
 
 var (
-	countText = regexp.MustCompile(`(?i)(\b(?:at least|over|more than|about|around|approximately|roughly|nearly|` +
+	countText = lazyregexp.New(`(?i)(\b(?:at least|over|more than|about|around|approximately|roughly|nearly|` +
 		`almost|up to|some|another|other|additional|further|first|last|every|per|of|to|from|than|remaining|only|another|` +
 		`version|error|status|http|port|line)\s+|[#vV$€£~.:/-])?\b(\d{1,3}(?:,\d{3})+|\d{1,9})\b` +
 		`((?:\s+[a-z][a-z-]*){1,4})`)
-	vague = regexp.MustCompile(`(?i)^(?:at least|over|more than|about|around|approximately|roughly|nearly|almost|` +
+	vague = lazyregexp.New(`(?i)^(?:at least|over|more than|about|around|approximately|roughly|nearly|almost|` +
 		`up to|some)`)
-	snapshot = regexp.MustCompile(`(?i)\b(?:so far|already|at this point|initially|another|more|scal\w+|increas\w+|` +
+	snapshot = lazyregexp.New(`(?i)\b(?:so far|already|at this point|initially|another|more|scal\w+|increas\w+|` +
 		`grew|grow\w*|total of|remaining|of which|still)\b`)
-	scopeText = regexp.MustCompile(`(?i)^\s*(?:in|on|from|across|at|of|for|via)\s+(?:the\s+)?([\w.-]+(?:\s[\w.-]+)?)`)
+	scopeText = lazyregexp.New(`(?i)^\s*(?:in|on|from|across|at|of|for|via)\s+(?:the\s+)?([\w.-]+(?:\s[\w.-]+)?)`)
 	// units are what is no thing that is counted.
 	units = setOf("seconds minutes hours days weeks months years " + //nolint:gochecknoglobals // a table
 		"mins secs hrs times retries attempts steps prs " +

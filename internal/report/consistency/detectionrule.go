@@ -1,22 +1,23 @@
 package consistency
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 var (
-	detectedIn = regexp.MustCompile(`(?i)\b(?:detect(?:ed|ion)|noticed|alerted|paged|alerts? fired)\b[^.;,\d]{0,30}` +
+	detectedIn = lazyregexp.New(`(?i)\b(?:detect(?:ed|ion)|noticed|alerted|paged|alerts? fired)\b[^.;,\d]{0,30}` +
 		`\b(?:within|after|in)(?: the first| only| just| about| around)? $|\btime to detect(?:ion)?\W{0,4}$`)
 	// sinceOther binds it to something else than the begin: "within 5 minutes of the deploy".
-	sinceOther = regexp.MustCompile(`(?i)^\s*(?:of|after|from|following|since)\s+(?:(?:the|its|when|it) )*([a-z]+)`)
-	sinceBegin = regexp.MustCompile(`(?i)^(?:start\w*|beg\w+|onset|outage|incident|impact|disruption|fault)$`)
+	sinceOther = lazyregexp.New(`(?i)^\s*(?:of|after|from|following|since)\s+(?:(?:the|its|when|it) )*([a-z]+)`)
+	sinceBegin = lazyregexp.New(`(?i)^(?:start\w*|beg\w+|onset|outage|incident|impact|disruption|fault)$`)
 	// noticing may be how it was detected, or what follows that it was.
-	noticing = regexp.MustCompile(`(?i)\b(?:ack\w*|investigat\w*|triag\w*|declar\w*|escalat\w*|call\w*|look\w*|join\w*|` +
+	noticing = lazyregexp.New(`(?i)\b(?:ack\w*|investigat\w*|triag\w*|declar\w*|escalat\w*|call\w*|look\w*|join\w*|` +
 		`respon\w*|ticket\w*|ask\w*|ping\w*|incident|on-?call)\b`)
-	alerted = regexp.MustCompile(`(?i)\b(?:alerts?|alerted|paged?|pager|detected|noticed)\b`)
+	alerted = lazyregexp.New(`(?i)\b(?:alerts?|alerted|paged?|pager|detected|noticed)\b`)
 )
 
 // checkDetection holds how soon it is said to have been detected against the first notice of the timeline, where that

@@ -2,31 +2,32 @@ package consistency
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 var (
-	begins = regexp.MustCompile(`(?i)\b(?:outage|incident|impact|disruption|degradation|` +
+	begins = lazyregexp.New(`(?i)\b(?:outage|incident|impact|disruption|degradation|` +
 		`downtime)\b[^.]{0,20}\b(?:begins?|began|starts?|started)\b|\b(?:start|beginning|onset) of (?:the )?(?:outage|` +
 		`incident|impact|disruption|downtime)`)
-	ends = regexp.MustCompile(`(?i)\b(?:outage|incident|impact|disruption|degradation|` +
+	ends = lazyregexp.New(`(?i)\b(?:outage|incident|impact|disruption|degradation|` +
 		`downtime)\b[^.]{0,20}\b(?:ends?|ended|over|resolved|closed)\b|\bend of (?:the )?(?:outage|incident|impact|` +
 		`disruption|downtime)`)
-	noted = regexp.MustCompile(`(?i)\b(?:alert\w*|pag(?:e|ed|er)\b|pinged|notic\w+|report\w*|detect\w*|observ\w*|` +
+	noted = lazyregexp.New(`(?i)\b(?:alert\w*|pag(?:e|ed|er)\b|pinged|notic\w+|report\w*|detect\w*|observ\w*|` +
 		`see(?:s|ing)?\b|saw\b|complain\w*|page(?:s|d)\b)`)
-	acted = regexp.MustCompile(`(?i)\b(?:merged|deploy\w*|upload\w*|roll\w* out|rollout|push\w*|applied|releas\w*|` +
+	acted = lazyregexp.New(`(?i)\b(?:merged|deploy\w*|upload\w*|roll\w* out|rollout|push\w*|applied|releas\w*|` +
 		`upgrad\w*|chang\w*|enabled|migrat\w*|updated)\b`)
 	// mitigated: users may be served again, and the outage may be said to end here or later.
-	mitigated = regexp.MustCompile(`(?i)\b(?:outage|incident|impact|disruption|degradation|downtime)\b[^.]{0,20}` +
+	mitigated = lazyregexp.New(`(?i)\b(?:outage|incident|impact|disruption|degradation|downtime)\b[^.]{0,20}` +
 		`\bmitigated\b|^\W*mitigated\b`)
-	bad    = regexp.MustCompile(`(?i)\b(?:bad|broken|faulty|trigger\w*|fail\w*|error\w*|start\w*|begin\w*|began)\b`)
-	healed = regexp.MustCompile(`(?i)\b(?:confirm\w*|verif\w*|declar\w*)\b.*\b(?:healthy|functional|resol\w+|` +
+	bad    = lazyregexp.New(`(?i)\b(?:bad|broken|faulty|trigger\w*|fail\w*|error\w*|start\w*|begin\w*|began)\b`)
+	healed = lazyregexp.New(`(?i)\b(?:confirm\w*|verif\w*|declar\w*)\b.*\b(?:healthy|functional|resol\w+|` +
 		`complete\w*|recover\w*|normal)\b|\b(?:resolved|restored|back to normal|fully recovered|all clear|recovery ` +
 		`complete|service recovered)\b|\bresolution is confirmed`)
-	told = regexp.MustCompile(`(?i)\b(?:notified|mailing list|status page|email|announcement)\b`)
+	told = lazyregexp.New(`(?i)\b(?:notified|mailing list|status page|email|announcement)\b`)
 )
 
 // bounds are the events at which the outage may have begun and ended. marked: the timeline says so itself.
@@ -160,10 +161,10 @@ func inWords(length time.Duration) string {
 }
 
 var (
-	rangeText = regexp.MustCompile(`(?i)(?:\b(?:between|from)\s+)?` + rangeTime + `(?:\s*\([^()]{1,30}\))?` +
+	rangeText = lazyregexp.New(`(?i)(?:\b(?:between|from)\s+)?` + rangeTime + `(?:\s*\([^()]{1,30}\))?` +
 		`\s*(?:-|–|—|` +
 		`to|until|till|and|through)\s*` + rangeTime)
-	partial = regexp.MustCompile(`(?i)\b(?:peak\w*|worst|brief\w*|mainly|intermittent\w*|maintenance|scheduled|` +
+	partial = lazyregexp.New(`(?i)\b(?:peak\w*|worst|brief\w*|mainly|intermittent\w*|maintenance|scheduled|` +
 		`investigat\w*|cron|retried|some)\b`)
 )
 

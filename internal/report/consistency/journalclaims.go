@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"salve/internal/lazyregexp"
 	"salve/journal"
 )
 
@@ -104,18 +104,18 @@ const (
 )
 
 var (
-	attemptsText = regexp.MustCompile(`(?i)` + vaguer + `\b` + figure + ` step attempts?( done)?(?:, ` + figure +
+	attemptsText = lazyregexp.New(`(?i)` + vaguer + `\b` + figure + ` step attempts?( done)?(?:, ` + figure +
 		` failed or not known)?(?:, ` + figure + ` retr(?:y|ies)\b)?`)
-	sentText = regexp.MustCompile(`(?i)` + vaguer + `\b` + figure + ` changing requests?\b(?:, of which ` + figure +
+	sentText = lazyregexp.New(`(?i)` + vaguer + `\b` + figure + ` changing requests?\b(?:, of which ` + figure +
 		` (?:was|were) refused or not answered)?`)
-	ofStep    = regexp.MustCompile(`(?i)\bsteps?\b`)
-	ofRun     = regexp.MustCompile(`(?i)^\W*(?:it|the run|this run)\b`)
-	runTook   = regexp.MustCompile(`^\W{0,3}(?:[\w-]+ ){0,3}?(?:took|lasted|ran for)(?: for)? $`)
-	afterOpen = regexp.MustCompile(`^ after it was opened\b`)
-	endedIn   = regexp.MustCompile(`\bended [\w-]+ within $`)
-	fromTo    = regexp.MustCompile(`\d{2}:\d{2}:\d{2} UTC to [\d-]{10} \d{2}:\d{2}:\d{2} UTC, $`)
+	ofStep    = lazyregexp.New(`(?i)\bsteps?\b`)
+	ofRun     = lazyregexp.New(`(?i)^\W*(?:it|the run|this run)\b`)
+	runTook   = lazyregexp.New(`^\W{0,3}(?:[\w-]+ ){0,3}?(?:took|lasted|ran for)(?: for)? $`)
+	afterOpen = lazyregexp.New(`^ after it was opened\b`)
+	endedIn   = lazyregexp.New(`\bended [\w-]+ within $`)
+	fromTo    = lazyregexp.New(`\d{2}:\d{2}:\d{2} UTC to [\d-]{10} \d{2}:\d{2}:\d{2} UTC, $`)
 	// lengthText is a duration as reports write it, or as people do.
-	lengthText = regexp.MustCompile(`\b(?:\d+h)?(?:\d+m)?\d+s\b|\b\d+h\d+m\b|\b\d+[hm]\b`)
+	lengthText = lazyregexp.New(`\b(?:\d+h)?(?:\d+m)?\d+s\b|\b\d+h\d+m\b|\b\d+[hm]\b`)
 )
 
 // claimedFigures finds how long a run is said to have taken, and how much it is said to have done, where its journal

@@ -1,10 +1,11 @@
 package consistency
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 // clock is a time of day as written, with what is written of its date and zone. Minutes count from midnight.
@@ -28,11 +29,11 @@ const (
 
 var (
 	// The zone of a time may follow it directly, as in 14:05Z and 14:05+01:00.
-	timeOfDay = regexp.MustCompile(strings.Replace(timeText, `\(?\b(`, `\(?(`, 1))
-	dateText  = regexp.MustCompile(`(?i)\b` + isoDate + `(?:T|\b)|\b(` + months + `)\.? (\d{1,2})(?:st|nd|rd|` +
+	timeOfDay = lazyregexp.New(strings.Replace(timeText, `\(?\b(`, `\(?(`, 1))
+	dateText  = lazyregexp.New(`(?i)\b` + isoDate + `(?:T|\b)|\b(` + months + `)\.? (\d{1,2})(?:st|nd|rd|` +
 		`th)?(?:,? (\d{4}))?\b|` +
 		`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + months + `)\.?(?:,? (\d{4}))?\b|\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b`)
-	zoneText = regexp.MustCompile(`\b(` + zones + `)\b`)
+	zoneText = lazyregexp.New(`\b(` + zones + `)\b`)
 )
 
 // readTime reads what timeOfDay matched in text.

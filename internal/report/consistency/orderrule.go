@@ -1,9 +1,10 @@
 package consistency
 
 import (
-	"regexp"
 	"slices"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 // checkOrder finds events that are told after later ones. A timeline that goes back all along is told newest first.
@@ -37,9 +38,9 @@ func shown(at time.Time) string {
 }
 
 var (
-	stamps = regexp.MustCompile(`(?im)^[\s|]*(last modified|last updated|last edited|modified|updated|created|` +
+	stamps = lazyregexp.New(`(?im)^[\s|]*(last modified|last updated|last edited|modified|updated|created|` +
 		`published|reviewed)(?: on| at)?[ \t]*[:|][ \t]*(.+)$`)
-	due = regexp.MustCompile(`(?i)\b(?:due|due date|deadline|eta|target)[ :(]+([^)]{6,30})`)
+	due = lazyregexp.New(`(?i)\b(?:due|due date|deadline|eta|target)[ :(]+([^)]{6,30})`)
 )
 
 // checkDates finds dates that can't belong to the incident.

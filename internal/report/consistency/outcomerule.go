@@ -3,9 +3,9 @@ package consistency
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"salve/internal/lazyregexp"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -46,8 +46,8 @@ func claimedOutcome(d *document, run *journal.History) ([]Finding, error) {
 }
 
 var (
-	ofPart   = regexp.MustCompile(`(?i)\b(?:steps?|guards?|attempts?|writes?|requests?)\b`)
-	byRun    = regexp.MustCompile(`(?i)^\W*(?:by|in|with|through) (?:the )?(?:run )?\W*$`)
+	ofPart   = lazyregexp.New(`(?i)\b(?:steps?|guards?|attempts?|writes?|requests?)\b`)
+	byRun    = lazyregexp.New(`(?i)^\W*(?:by|in|with|through) (?:the )?(?:run )?\W*$`)
 	outcomes = []runbook.Outcome{runbook.Remediated, runbook.Failed, //nolint:gochecknoglobals // a table
 		runbook.Deferred, runbook.RolledOut}
 )

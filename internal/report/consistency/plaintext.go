@@ -2,28 +2,29 @@ package consistency
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
+
+	"salve/internal/lazyregexp"
 )
 
 var (
-	codeSpan   = regexp.MustCompile("``[^\n]+?``|`[^`\n]*`")
-	codeMark   = regexp.MustCompile("\x01[^\x02\n]*\x02")
-	address    = regexp.MustCompile(`<?\b[a-z][a-z0-9+.-]{1,20}://[^\s<>)\]]+>?|\bwww\.[^\s<>)\]]+`)
-	mail       = regexp.MustCompile(`<?[\w.+-]+@[\w-]+\.[\w.-]+>?`)
-	inlineLink = regexp.MustCompile(`!?\[([^\[\]]*)\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)?)\)`)
-	fullRef    = regexp.MustCompile(`!?\[([^\[\]]+)\]\[([^\[\]\n]*)\]`)
-	anyRef     = regexp.MustCompile(`\[[^\[\]]*[^\[\]\sxX][^\[\]]*\]`)
-	definition = regexp.MustCompile(`(?m)^[ ]{0,3}\[[^\[\]]+\]:\s*\S*.*$`)
-	struck     = regexp.MustCompile(`~~[^~\n]+~~`)
-	commented  = regexp.MustCompile(`<!--[^\n]*?-->`)
-	lineBreak  = regexp.MustCompile(`(?i)<br\s*/?>`)
-	tag        = regexp.MustCompile(`</?[a-zA-Z][^<>\n]{0,200}>`)
-	emphasis   = regexp.MustCompile(`\*{1,3}|_{2,3}`)
-	underline  = regexp.MustCompile(`(^|[\s(])_([^_\n]+)_([\s).,;:!?]|$)`)
-	number     = regexp.MustCompile(`(^|[\s(\[,/])(?:[\w.-]+/[\w.-]+)?#\d+\b`)
-	ticket     = regexp.MustCompile(`\b[A-Z][A-Z0-9]{1,9}-\d+\b|\bb/\d{4,}\b|\b(?i:PR|MR|bug|issue|ticket|incident) ` +
+	codeSpan   = lazyregexp.New("``[^\n]+?``|`[^`\n]*`")
+	codeMark   = lazyregexp.New("\x01[^\x02\n]*\x02")
+	address    = lazyregexp.New(`<?\b[a-z][a-z0-9+.-]{1,20}://[^\s<>)\]]+>?|\bwww\.[^\s<>)\]]+`)
+	mail       = lazyregexp.New(`<?[\w.+-]+@[\w-]+\.[\w.-]+>?`)
+	inlineLink = lazyregexp.New(`!?\[([^\[\]]*)\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)?)\)`)
+	fullRef    = lazyregexp.New(`!?\[([^\[\]]+)\]\[([^\[\]\n]*)\]`)
+	anyRef     = lazyregexp.New(`\[[^\[\]]*[^\[\]\sxX][^\[\]]*\]`)
+	definition = lazyregexp.New(`(?m)^[ ]{0,3}\[[^\[\]]+\]:\s*\S*.*$`)
+	struck     = lazyregexp.New(`~~[^~\n]+~~`)
+	commented  = lazyregexp.New(`<!--[^\n]*?-->`)
+	lineBreak  = lazyregexp.New(`(?i)<br\s*/?>`)
+	tag        = lazyregexp.New(`</?[a-zA-Z][^<>\n]{0,200}>`)
+	emphasis   = lazyregexp.New(`\*{1,3}|_{2,3}`)
+	underline  = lazyregexp.New(`(^|[\s(])_([^_\n]+)_([\s).,;:!?]|$)`)
+	number     = lazyregexp.New(`(^|[\s(\[,/])(?:[\w.-]+/[\w.-]+)?#\d+\b`)
+	ticket     = lazyregexp.New(`\b[A-Z][A-Z0-9]{1,9}-\d+\b|\bb/\d{4,}\b|\b(?i:PR|MR|bug|issue|ticket|incident) ` +
 		`?[#!]?\d+\b`)
 )
 
@@ -32,8 +33,8 @@ const blot = "·"
 
 // Addresses of a host alone, and of an encyclopedia, are no place where work is tracked.
 var (
-	hostAlone    = regexp.MustCompile(`(?i)^<?(?:[a-z][a-z0-9+.-]*://|www\.)[^/?#]*/?>?[.,;:!]*$`)
-	encyclopedia = regexp.MustCompile(`(?i)^<?[a-z]*:?(?://)?(?:[\w-]+\.)*(?:wikipedia|wiktionary)\.org(?:/|$)`)
+	hostAlone    = lazyregexp.New(`(?i)^<?(?:[a-z][a-z0-9+.-]*://|www\.)[^/?#]*/?>?[.,;:!]*$`)
+	encyclopedia = lazyregexp.New(`(?i)^<?[a-z]*:?(?://)?(?:[\w-]+\.)*(?:wikipedia|wiktionary)\.org(?:/|$)`)
 )
 
 func leadsToWork(target string) bool {
@@ -79,7 +80,7 @@ func plainText(raw string) (text, claims string, linked bool) {
 }
 
 // emptyMark is what stands in brackets and is no reference: a box to tick, a time, a state, a placeholder.
-var emptyMark = regexp.MustCompile(`(?i)^\[\s*(x|todo|tbd|tba|p\d|\d{1,2}:\d{2}.*|done|wip|open|closed|in progress|` +
+var emptyMark = lazyregexp.New(`(?i)^\[\s*(x|todo|tbd|tba|p\d|\d{1,2}:\d{2}.*|done|wip|open|closed|in progress|` +
 	`not started|` +
 	`pending|high|medium|low|critical|prevent|mitigate|detect|process|repair|owner|name|link|ticket|\?*|n/?a|none|` +
 	`(insert|add|fill)\b.*)\s*\]$`)
@@ -100,4 +101,4 @@ func unescape(text string) string {
 	return escaped.ReplaceAllString(text, "$1")
 }
 
-var escaped = regexp.MustCompile(`\\([\\*_{}\[\]()#+.!|<>~-])`)
+var escaped = lazyregexp.New(`\\([\\*_{}\[\]()#+.!|<>~-])`)

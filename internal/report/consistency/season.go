@@ -1,10 +1,11 @@
 package consistency
 
 import (
-	"regexp"
 	"slices"
 	"time"
 	_ "time/tzdata" // a zone means the same on every machine
+
+	"salve/internal/lazyregexp"
 )
 
 // regions are where families of zones are used: their clocks are set forward and back.
@@ -14,7 +15,7 @@ var regions = map[string]string{ //nolint:gochecknoglobals // a table
 	"Auckland": "Pacific/Auckland",
 }
 
-var regionText = regexp.MustCompile(`\b(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/` +
+var regionText = lazyregexp.New(`\b(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific)/` +
 	`[A-Z][A-Za-z]+(?:[_-][A-Za-z]+){0,4}(?:/[A-Z][A-Za-z]+(?:[_-][A-Za-z]+){0,4})?`)
 
 // zoneIn is the first zone that a text names, by its abbreviation or by its region; "" for none.

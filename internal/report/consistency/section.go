@@ -1,8 +1,9 @@
 package consistency
 
 import (
-	"regexp"
 	"strings"
+
+	"salve/internal/lazyregexp"
 )
 
 // kind is what a section of a post-mortem is about.
@@ -76,9 +77,9 @@ var exactKinds = func() map[string]kind { //nolint:gochecknoglobals // a table
 }()
 
 var (
-	parenthesized = regexp.MustCompile(`\([^()]*\)|\[[^\[\]]*\]`)
-	notLetters    = regexp.MustCompile(`[^a-z0-9]+`)
-	numbering     = regexp.MustCompile(`^(\d+ )+`)
+	parenthesized = lazyregexp.New(`\([^()]*\)|\[[^\[\]]*\]`)
+	notLetters    = lazyregexp.New(`[^a-z0-9]+`)
+	numbering     = lazyregexp.New(`^(\d+ )+`)
 )
 
 func normalHeading(text string) string {

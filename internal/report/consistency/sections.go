@@ -1,9 +1,10 @@
 package consistency
 
 import (
-	"regexp"
 	"sort"
 	"strings"
+
+	"salve/internal/lazyregexp"
 )
 
 func lineStarts(source []byte) []int {
@@ -20,7 +21,7 @@ func lineStarts(source []byte) []int {
 func (r *reader) lineOf(offset int) int { return sort.SearchInts(r.starts, offset+1) }
 
 // boldLine is a paragraph that is a heading in all but form.
-var boldLine = regexp.MustCompile(`^\s*(\*\*|__)([^*_]{3,60})(\*\*|__):?\s*$`)
+var boldLine = lazyregexp.New(`^\s*(\*\*|__)([^*_]{3,60})(\*\*|__):?\s*$`)
 
 // boldLevel is the level of a bold line that stands for a heading: below all headings.
 const boldLevel = 7
@@ -105,6 +106,6 @@ func sentences(text string) (parts []string, starts []int) {
 }
 
 var (
-	sentenceEnd = regexp.MustCompile(`[.!?]["')\]]*\s+|\n\s*\n|;\s`)
-	abbreviated = regexp.MustCompile(`(?i)(\be\.g|\bi\.e|\bapprox|\bca|\bvs|\bno|\b[ap]\.m|\betc)\.$`)
+	sentenceEnd = lazyregexp.New(`[.!?]["')\]]*\s+|\n\s*\n|;\s`)
+	abbreviated = lazyregexp.New(`(?i)(\be\.g|\bi\.e|\bapprox|\bca|\bvs|\bno|\b[ap]\.m|\betc)\.$`)
 )

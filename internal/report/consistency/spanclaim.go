@@ -1,10 +1,11 @@
 package consistency
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 // claim is how long the outage lasted, as a sentence says it.
@@ -25,17 +26,17 @@ const (
 )
 
 var (
-	duration = regexp.MustCompile(`(?i)(?:\b|^|\s)` + howFar + `[ \t\n]?\b` + amount + `(?: |-|\n)?` +
+	duration = lazyregexp.New(`(?i)(?:\b|^|\s)` + howFar + `[ \t\n]?\b` + amount + `(?: |-|\n)?` +
 		unit + `\b(?:,? ?(?:and )?(\d+)[ -]?(minutes?|mins?|m)\b)?`)
-	outage = regexp.MustCompile(`(?i)\b(?:outage|incident|downtime|disruption|degradation|unavailability|impact|` +
+	outage = lazyregexp.New(`(?i)\b(?:outage|incident|downtime|disruption|degradation|unavailability|impact|` +
 		`interruption|event)\b`)
 	// lasting binds a duration to the outage by what stands before it, trailing by what stands after.
-	lasting = regexp.MustCompile(`(?i)(?:\blast(?:ed|ing|s)(?: for)?|\b(?:outage|incident|downtime|disruption|` +
+	lasting = lazyregexp.New(`(?i)(?:\blast(?:ed|ing|s)(?: for)?|\b(?:outage|incident|downtime|disruption|` +
 		`degradation|unavailability|interruption)\b[^.;]{0,60}?\b(?:of|was|for|took|spann(?:ed|ing)|total(?:led|ed|` +
 		`ing)?)|\bbounded (?:to|by)|\b(?:down|unavailable|unreachable|offline|degraded) for(?: a total of)?|` +
 		`\b(?:resolved|mitigated|restored|recovered|fixed) after|for a total of|(?:outage |incident |impact |total ` +
 		`)?(?:duration|downtime|length(?: of outage)?)\W{0,4})\s*$`)
-	trailing = regexp.MustCompile(`(?i)^[ \n-]*(?:long )?(?:complete |full |total |partial |production )?(?:outage|` +
+	trailing = lazyregexp.New(`(?i)^[ \n-]*(?:long )?(?:complete |full |total |partial |production )?(?:outage|` +
 		`downtime|disruption|degradation|incident|interruption|(?:period|window) (?:during|in) which)\b`)
 	numerals = map[string]float64{ //nolint:gochecknoglobals // a table
 		"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,

@@ -1,9 +1,10 @@
 package consistency
 
 import (
-	"regexp"
 	"strings"
 	"time"
+
+	"salve/internal/lazyregexp"
 )
 
 // event is a line of the timeline.
@@ -43,15 +44,15 @@ type timeline struct {
 }
 
 var (
-	dateLabel = regexp.MustCompile(`(?im)^[ \t]*(?:incident date|date of incident|date)[ \t]*:[ \t]*["']?(.+)$`)
-	allTimes  = regexp.MustCompile(`(?i)\btimes?(?:tamps?)?\b[^.\n]{0,40}|^\W*(?:UTC|GMT)\W*$|` +
+	dateLabel = lazyregexp.New(`(?im)^[ \t]*(?:incident date|date of incident|date)[ \t]*:[ \t]*["']?(.+)$`)
+	allTimes  = lazyregexp.New(`(?i)\btimes?(?:tamps?)?\b[^.\n]{0,40}|^\W*(?:UTC|GMT)\W*$|` +
 		`(?m:^\W*all (?:(?:are|is|in|events|entries) ){0,3}(?:` + zones + `|[a-z]+/[\w/-]+)\W*$)`)
-	leading    = regexp.MustCompile(`(?i)^[\s\[("'~≈]*(?:(?:at|around|about|approx\.?|circa|c\.)\s+)?`)
-	separators = regexp.MustCompile(`^[\s,;|)\]–—-]*(?:at\s+|T)?[\s\[("']*`)
-	nextDay    = regexp.MustCompile(`(?i)\bnext (?:day|morning)\b|\bfollowing (?:day|morning)\b|\(\+1(?:d| day)?\)`)
-	timeColumn = regexp.MustCompile(`(?i)^(?:time.*|when|timestamp|date ?/? ?time.*|clock|utc|.*\((?:utc|gmt|pst|pdt|` +
+	leading    = lazyregexp.New(`(?i)^[\s\[("'~≈]*(?:(?:at|around|about|approx\.?|circa|c\.)\s+)?`)
+	separators = lazyregexp.New(`^[\s,;|)\]–—-]*(?:at\s+|T)?[\s\[("']*`)
+	nextDay    = lazyregexp.New(`(?i)\bnext (?:day|morning)\b|\bfollowing (?:day|morning)\b|\(\+1(?:d| day)?\)`)
+	timeColumn = lazyregexp.New(`(?i)^(?:time.*|when|timestamp|date ?/? ?time.*|clock|utc|.*\((?:utc|gmt|pst|pdt|` +
 		`cet|cest|est|edt)\))$`)
-	dateColumn = regexp.MustCompile(`(?i)^(?:date|day)$`)
+	dateColumn = lazyregexp.New(`(?i)^(?:date|day)$`)
 	beforeZero = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a table
 )
 
