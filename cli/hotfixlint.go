@@ -82,7 +82,7 @@ func (a *app) lintHotfixes(ctx context.Context, files []string, base, root strin
 		}
 	}
 	if n := len(found.Findings); n > 0 {
-		return fmt.Errorf("%s to mend in %s", report.Count(n, "thing", "things"), report.Count(len(files), "file", "files"))
+		return fmt.Errorf("%s in %s", report.Count(n, "problem", "problems"), report.Count(len(files), "file", "files"))
 	}
 	if !a.json() {
 		fmt.Fprintf(a.stdout, "Nothing is wrong with %s.\n", report.Count(len(files), "file", "files"))

@@ -261,7 +261,7 @@ func (x *execution) check(ctx context.Context) ending {
 	}
 	return ending{next: keepOpen, verdict: journal.Verdict{
 		Outcome: runbook.NeedsAttention, Reason: "a final check failed: " + missed.Reason,
-		Question: "Is what the check found as it should be? If not, mend it; then resume the run, which checks again.",
+		Question: "Is what the check found as it should be? If not, fix it; then resume the run, which checks again.",
 	}}
 }
 

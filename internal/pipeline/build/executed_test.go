@@ -62,7 +62,7 @@ func TestFit(t *testing.T) {
 	for _, want := range []string{
 		"steps g/stepb, g/stepc: " + filepath.Join(s.folder, "work/bad.sh") + " is text without a #! line",
 		"step g/stepc: " + filepath.Join(s.folder, "work/missing") +
-			" is not there; to mend it: salve pipeline build pipeline.yaml",
+			" is not there. hint: salve pipeline build pipeline.yaml",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)

@@ -37,7 +37,7 @@ func TestHelperForAnotherPlatform(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			if want := "which this machine, " + program.Host().String() +
-				", cannot execute; to mend it: salve pipeline build pipeline.yaml"; refused &&
+				", cannot execute. hint: salve pipeline build pipeline.yaml"; refused &&
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("%q is not in %v", want, err)
 			}

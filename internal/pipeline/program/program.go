@@ -54,7 +54,7 @@ type DefectError struct {
 }
 
 func (e *DefectError) Error() string {
-	return fmt.Sprintf("%s %s; to mend it: %s", e.Path, e.Problem, e.Mend)
+	return fmt.Sprintf("%s %s. hint: %s", e.Path, e.Problem, e.Mend)
 }
 
 // headSize is how much of a file decides about it: Linux reads this much.

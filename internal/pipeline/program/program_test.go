@@ -143,8 +143,8 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"its own platform", elf64(elf.EM_X86_64, "").bytes(t), amd64(), ""},
 		{"another architecture", elf64(elf.EM_AARCH64, "").bytes(t), amd64(),
-			"is a program for linux/arm64 (ELF, statically linked), which this machine, linux/amd64, cannot execute; to mend " +
-				"it: salve pipeline build p.yaml"},
+			"is a program for linux/arm64 (ELF, statically linked), which this machine, linux/amd64, cannot execute. hint: " +
+				"salve pipeline build p.yaml"},
 		{"the other byte order", big.bytes(t), on("linux", "ppc64le", ""), "is a program for linux/ppc64 "},
 		{"32 bits on 64", thirtyTwo.bytes(t), amd64(), ""},
 		{"64 bits on 32", elf64(elf.EM_X86_64, "").bytes(t), on("linux", "386", ""), "linux/amd64"},
@@ -153,7 +153,7 @@ func TestVerdicts(t *testing.T) {
 		{"a loader that is there", elf64(elf.EM_X86_64, loader).bytes(t), amd64(), ""},
 		{"a loader that is missing", elf64(elf.EM_X86_64, "/lib/ld-musl-x86_64.so.1").bytes(t), amd64(),
 			"is for linux/amd64 as this machine is, but it is linked dynamically and its loader /lib/ld-musl-x86_64.so.1 is " +
-				"not here; to mend it: link it statically, or install the musl C library here"},
+				"not here. hint: link it statically, or install the musl C library here"},
 		{"a loader on a machine that can't be looked at", elf64(elf.EM_X86_64, "/nowhere").bytes(t), on("linux", "amd64", ""),
 			""},
 		{"an emulator that the kernel knows", elf64(elf.EM_AARCH64, "").bytes(t), emulating, ""},
@@ -198,7 +198,7 @@ func TestDefects(t *testing.T) {
 		says string
 	}{
 		{"empty", "", 0o755, "is empty, so that executing it would do nothing and succeed"},
-		{"not executable", "#!/bin/sh\n", 0o644, "is not executable; to mend it: chmod +x "},
+		{"not executable", "#!/bin/sh\n", 0o644, "is not executable. hint: chmod +x "},
 		{"text without an interpreter", "echo hello\n", 0o755, "is text without a #! line"},
 		{"a carriage return", "#!/bin/sh\r\necho\r\n", 0o755, "carriage return"},
 		{"a byte order mark", "\xef\xbb\xbf#!/bin/sh\n", 0o755, "byte order mark"},
@@ -255,7 +255,7 @@ func TestScripts(t *testing.T) {
 		{"through env without its -S", "#!/usr/bin/env native -u", "write #!/usr/bin/env -S native -u"},
 		{"missing", "#!/usr/bin/python9", "needs the interpreter /usr/bin/python9, which is not on this machine"},
 		{"not on the PATH", "#!/usr/bin/env ruby",
-			`needs the interpreter "ruby", which is not on the PATH; to mend it: install ruby`},
+			`needs the interpreter "ruby", which is not on the PATH. hint: install ruby`},
 		{"for another machine", "#!/usr/bin/env foreign", "is a program for linux/arm64"},
 		{"relative", "#!bin/sh", "relative to wherever"},
 		{"env alone", "#!/usr/bin/env", "asks env for no command"},

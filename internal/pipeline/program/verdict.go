@@ -42,7 +42,7 @@ type UnfitError struct {
 }
 
 func (e *UnfitError) Error() string {
-	return fmt.Sprintf("%s %s; to mend it: %s", e.Path, e.Reason, e.Mend)
+	return fmt.Sprintf("%s %s. hint: %s", e.Path, e.Reason, e.Mend)
 }
 
 // nesting is how many scripts may interpret each other; Linux allows five.

@@ -14,8 +14,8 @@ import (
 func loading(rule string) func(*facts) (finding.List, finding.Lack) {
 	return func(f *facts) (finding.List, finding.Lack) {
 		return fromDiagnostics(f.Now.Diagnostics, rule, map[string]string{
-			config.RuleUnreadable: "mend the file: Prow keeps its last configuration, and no component of it starts again",
-			config.RuleRefused:    "mend it: Prow keeps its last configuration, and no component of it starts again",
+			config.RuleUnreadable: "fix the file: Prow keeps its last configuration, and no component of it starts again",
+			config.RuleRefused:    "fix it: Prow keeps its last configuration, and no component of it starts again",
 			config.RuleDropped:    "remove what Prow drops, or put it where it reads it",
 		}[rule]), nothing()
 	}

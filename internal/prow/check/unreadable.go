@@ -10,7 +10,7 @@ import (
 // are said once.
 func unreadableManifests(f *facts) (finding.List, finding.Lack) {
 	found := fromDiagnostics(f.Manifests.Unreadable, manifest.RuleUnreadable,
-		"mend the file, or keep it out of the folder")
+		"fix the file, or keep it out of the folder")
 	for i := range found {
 		found[i].Severity = finding.Unknown
 	}
