@@ -28,7 +28,7 @@ func (c *Client) WhatIf(ctx context.Context, name DeploymentName, body Deploymen
 	case err != nil:
 		return nil, err
 	case result.Error != nil:
-		return nil, apierr.New(apierr.Terminal, "%s: %s: %s", doing, value(result.Error.Code), value(result.Error.Message))
+		return nil, apierr.New(apierr.Terminal, "%s: %w", doing, &predictionError{failureOf(result.Error)})
 	case result.Properties == nil:
 		return nil, apierr.New(apierr.Terminal, "%s: the answer has no changes, not even none", doing)
 	}

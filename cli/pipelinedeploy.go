@@ -283,10 +283,10 @@ func (d *deployAction) Preview(ctx context.Context, attempt *rollout.Attempt) (s
 	if !attempt.Step.ARM.OutputOnly {
 		world, in, order, err := d.order(ctx, attempt.Step, written)
 		if err != nil {
-			return "", err
+			return "", orAbsent(err)
 		}
 		if says, err = armdeployment.Preview(ctx, world, in, order); err != nil {
-			return "", err
+			return "", orAbsent(err)
 		}
 	}
 	return strings.Join(append(written.Shown(attempt.Variables), says), "\n"), nil

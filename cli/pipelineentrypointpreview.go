@@ -12,9 +12,8 @@ import (
 type previewedGroup struct {
 	ServiceGroup string   `json:"serviceGroup"`
 	After        []string `json:"after,omitempty"`
-	// Plan is nil where it is not known yet; Unknown says why.
-	Plan    *previewed `json:"plan,omitempty"`
-	Unknown string     `json:"unknown,omitempty"`
+	// Plan has what isn't known yet at the steps of which it isn't.
+	Plan *previewed `json:"plan,omitempty"`
 }
 
 func (g previewedGroup) print(out io.Writer) {
@@ -23,10 +22,6 @@ func (g previewedGroup) print(out io.Writer) {
 		heading += ", after " + strings.Join(g.After, ", ")
 	}
 	fmt.Fprintf(out, "\n%s\n", console.Visible(heading))
-	if g.Plan == nil {
-		fmt.Fprintf(out, "What it would do is known once those before it are rolled out: %s\n", console.Visible(g.Unknown))
-		return
-	}
 	g.Plan.print(out)
 	fmt.Fprintf(out, "\n%s.\n", g.Plan.Programs)
 }

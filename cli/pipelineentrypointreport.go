@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"salve/engine"
 	"salve/internal/console"
@@ -86,25 +87,27 @@ type entrypointPlanDocument struct {
 
 // preview prints the plan with all that is known, and changes nothing.
 func (e *entrypointRun) preview(ctx context.Context) error {
-	all, unfit := make([]previewedGroup, 0, len(e.plan.Groups)), false
+	all := make([]previewedGroup, 0, len(e.plan.Groups))
+	var unfit, failed []string
 	for _, group := range e.plan.Groups {
-		one := previewedGroup{ServiceGroup: group.Name, After: group.After}
-		seen, err := e.pipelines[group.Name].previewed(ctx)
-		switch {
-		case err != nil && len(group.After) == 0:
+		seen, err := e.pipelines[group.Name].previewed(ctx, len(group.After) > 0)
+		if err != nil {
 			return fmt.Errorf("service group %s: %w", group.Name, err)
-		case err != nil:
-			one.Unknown = e.app.ownCommands(err.Error())
-		default:
-			one.Plan, unfit = &seen, unfit || seen.unfit
 		}
-		all = append(all, one)
+		if seen.unfit != "" {
+			unfit = append(unfit, "service group "+group.Name+": "+seen.unfit)
+		}
+		for _, step := range seen.failed() {
+			failed = append(failed, group.Name+" "+step)
+		}
+		all = append(all, previewedGroup{ServiceGroup: group.Name, After: group.After, Plan: &seen})
 	}
 	made, err := e.propose(ctx)
 	if err != nil {
 		return err
 	}
-	says, err := e.unchanged(e.app, made, unfit)
+	made.judge(strings.Join(unfit, "; "), failed)
+	says, err := e.unchanged(e.app, made)
 	if err != nil {
 		return err
 	}

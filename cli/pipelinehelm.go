@@ -217,9 +217,10 @@ func (h *helmAction) run(ctx context.Context, attempt *rollout.Attempt) (rollout
 func (h *helmAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
 	world, in, order, err := h.asked(ctx, attempt)
 	if err != nil {
-		return "", err
+		return "", orAbsent(err)
 	}
-	return helmrelease.Preview(ctx, world, in, order)
+	says, err := helmrelease.Preview(ctx, world, in, order)
+	return says, orAbsent(err)
 }
 
 // asked is what a step asks for, and where.

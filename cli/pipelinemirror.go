@@ -117,7 +117,8 @@ func (m *mirrorAction) Preview(ctx context.Context, attempt *rollout.Attempt) (s
 	case in.Source == in.Target:
 		return "the source is the target: nothing would be copied", nil
 	}
-	return mirrorimage.Preview(ctx, world, in)
+	says, err := mirrorimage.Preview(ctx, world, in)
+	return says, m.orAbsent(err, in.Target.Registry)
 }
 
 // asked is what a step asks for.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/utils/clock"
 
 	"salve/engine"
 	"salve/internal/pipeline/entrypoint"
 	"salve/internal/pipeline/rollout"
+	"salve/internal/report"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -20,9 +22,26 @@ type proposedPlan struct {
 	Plan string `json:"plan,omitempty"`
 	// Refused is why a run would change nothing; empty where it would act, or has nothing left to do.
 	Refused string `json:"refused,omitempty"`
+	// Failed names the steps that could not be run as they are, or whose dry runs failed: there is no plan then.
+	Failed []string `json:"failed,omitempty"`
 
 	exit  int
 	whole *runbook.Plan
+	// printed: why it is refused stands beside the steps.
+	printed bool
+}
+
+// judge takes the plan back where a run of it is known to come to nothing.
+//
+// Unfit is why this machine can't execute the programs, which is printed elsewhere; empty where it can.
+func (p *proposedPlan) judge(unfit string, failed []string) {
+	if unfit == "" && len(failed) == 0 {
+		return
+	}
+	if p.Failed = failed; unfit != "" && p.Refused == "" {
+		p.Refused, p.printed = unfit, true
+	}
+	p.Plan, p.whole, p.exit = "", nil, exitFailed
 }
 
 // proposedBy is what a preview of the engine comes to. What is invalid keeps a run from beginning.
@@ -57,16 +76,16 @@ func (e *entrypointRun) propose(ctx context.Context) (proposedPlan, error) {
 
 // unchanged is how a preview ends: what would become of a run, and how to begin one. A plan that was asked for is written
 // before anybody is told to execute it.
-func (r *pipelineRequest) unchanged(a *app, made proposedPlan, unfit bool) (says string, _ error) {
+func (r *pipelineRequest) unchanged(a *app, made proposedPlan) (says string, _ error) {
 	a.exit = made.exit
-	if unfit {
-		a.exit = exitFailed
-	}
 	switch {
-	case unfit:
-		return "Nothing was changed, and a run would be refused.", nil
+	case made.printed:
+		return "Nothing was changed, and a run would be refused." + made.failing("\nThe") + r.unwritten(), nil
 	case made.Refused != "":
-		return "Nothing was changed, and a run would be refused: " + made.Refused + r.unwritten(), nil
+		return "Nothing was changed, and a run would be refused: " + made.Refused + made.failing("\nThe") +
+			r.unwritten(), nil
+	case len(made.Failed) > 0:
+		return "Nothing was changed, and" + made.failing(" the") + r.unwritten(), nil
 	case made.whole == nil:
 		return "Nothing was changed, and nothing is left to do." + r.unwritten(), nil
 	}
@@ -79,6 +98,15 @@ func (r *pipelineRequest) unchanged(a *app, made proposedPlan, unfit bool) (says
 		says += fmt.Sprintf("\nPlan %s: with --plan and this digest, a run executes exactly that or nothing.", made.Plan)
 	}
 	return says, nil
+}
+
+// failing names the steps that failed, after a word that begins it; empty where none did.
+func (p proposedPlan) failing(begin string) string {
+	if len(p.Failed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s dry run failed at %s: %s.", begin, report.Count(len(p.Failed), "step", "steps"),
+		strings.Join(p.Failed, ", "))
 }
 
 // unwritten says of the file that was asked for that there is none.

@@ -23,8 +23,19 @@ type previewed struct {
 	Steps    []rollout.Preview `json:"steps"`
 
 	digest string
-	// unfit: a run would be refused.
-	unfit bool
+	// unfit is why this machine can't execute the programs; empty where it can.
+	unfit string
+}
+
+// failed are the steps that could not be run as they are, or whose dry runs failed.
+func (p previewed) failed() []string {
+	var names []string
+	for _, step := range p.Steps {
+		if step.Err != nil {
+			names = append(names, step.Step)
+		}
+	}
+	return names
 }
 
 // rolloutPlanDocument is what salve pipeline run --dry-run would do.
@@ -34,23 +45,32 @@ type rolloutPlanDocument struct {
 	proposedPlan
 }
 
-// previewed asks what a run would do, and changes nothing.
-func (j *pipelineRun) previewed(ctx context.Context) (previewed, error) {
+// previewed asks what a run would do, and changes nothing. Later says that other pipelines are rolled out before.
+func (j *pipelineRun) previewed(ctx context.Context, later bool) (previewed, error) {
 	runner := j.runner(&watch{app: j.app, clock: clock.RealClock{}})
-	steps, err := runner.Preview(ctx, j.plan)
+	steps, err := runner.Preview(ctx, j.plan, later)
 	if err != nil {
 		return previewed{}, err
 	}
+	for i, step := range steps {
+		if step.Err != nil {
+			steps[i].Failed = string(redact.Redact([]byte(j.app.ownCommands(j.app.named(step.Err)))))
+		}
+	}
 	fits := j.programsFit().Evaluate(ctx, nil)
-	return previewed{
+	seen := previewed{
 		Target: j.plan.Target().Name, Revision: j.plan.Inputs.Revision, Programs: fits.Reason, Steps: steps,
-		digest: j.plan.Inputs.Digest, unfit: fits.Answer != runbook.AnswerHolds,
-	}, nil
+		digest: j.plan.Inputs.Digest,
+	}
+	if fits.Answer != runbook.AnswerHolds {
+		seen.unfit = fits.Reason
+	}
+	return seen, nil
 }
 
 // preview prints the plan with all that is known, and changes nothing.
 func (j *pipelineRun) preview(ctx context.Context) error {
-	seen, err := j.previewed(ctx)
+	seen, err := j.previewed(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -58,7 +78,8 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	says, err := j.unchanged(j.app, made, seen.unfit)
+	made.judge(seen.unfit, seen.failed())
+	says, err := j.unchanged(j.app, made)
 	if err != nil {
 		return err
 	}
@@ -78,6 +99,9 @@ func (p previewed) print(out io.Writer) {
 	}
 	for _, preview := range p.Steps {
 		fmt.Fprintf(out, "\n%s  %s\n", preview.Step, preview.Action)
+		if len(preview.ExternalDependsOn) > 0 {
+			fmt.Fprintf(out, "    after %s\n", strings.Join(preview.ExternalDependsOn, ", "))
+		}
 		for _, variable := range preview.Variables {
 			line := fmt.Sprintf("%s=%s", variable.Name, redact.Redact([]byte(variable.Text)))
 			if variable.Run != "" {
@@ -87,6 +111,9 @@ func (p previewed) print(out io.Writer) {
 		}
 		if preview.Says != "" {
 			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(string(redact.Redact([]byte(preview.Says))), "\n", "\n    "))
+		}
+		if preview.Failed != "" {
+			fmt.Fprintf(out, "    failed: %s\n", console.Visible(preview.Failed))
 		}
 	}
 }

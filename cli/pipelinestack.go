@@ -124,11 +124,11 @@ func (s *stackAction) stackName(step *pipeline.Step) string {
 func (s *stackAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
 	world, in, order, written, err := s.asked(ctx, attempt)
 	if err != nil {
-		return "", err
+		return "", orAbsent(err)
 	}
 	says, err := deploymentstack.Preview(ctx, world, in, order)
 	if err != nil {
-		return "", err
+		return "", orAbsent(err)
 	}
 	return strings.Join(append(written.Shown(attempt.Variables), says), "\n"), nil
 }

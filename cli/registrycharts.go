@@ -56,7 +56,7 @@ func (r *registryCharts) chart(ctx context.Context, named string) (helm.Chart, h
 	known, found := r.read.read[named]
 	if !found {
 		if known, err = pull(ctx, client, named, reference); err != nil {
-			return helm.Chart{}, helmrelease.Origin{}, err
+			return helm.Chart{}, helmrelease.Origin{}, r.orAbsent(err, reference.Registry)
 		}
 		if r.read.read == nil {
 			r.read.read = map[string]readChart{}

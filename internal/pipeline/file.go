@@ -119,6 +119,11 @@ type ExternalRef struct {
 	Step          Text
 }
 
+// String names the step as messages do.
+func (r ExternalRef) String() string {
+	return r.ServiceGroup.Value + " " + StepID{r.ResourceGroup.Value, r.Step.Value}.String()
+}
+
 // Input is an output of another step.
 type Input struct {
 	StepRef

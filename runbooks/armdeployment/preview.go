@@ -23,14 +23,18 @@ func Preview(ctx context.Context, world World, in Inputs, order Order) (string, 
 	if err != nil {
 		return "", err
 	}
-	if missing := seen.Preview(); missing != "" && in.ResourceGroup != "" {
+	missing, err := seen.Preview()
+	if err != nil {
+		return "", err
+	}
+	if missing != "" && in.ResourceGroup != "" {
 		return missing + "\nwhat would change in it ARM can't say before it is there", nil
 	}
 	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
 	if err != nil {
 		return "", order.MaskError(err)
 	}
-	return strings.TrimPrefix(seen.Preview()+"\n"+PreviewOf(changes), "\n"), nil
+	return strings.TrimPrefix(missing+"\n"+PreviewOf(changes), "\n"), nil
 }
 
 // PreviewOf lists what ARM predicts, the gravest first.

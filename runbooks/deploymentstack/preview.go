@@ -22,7 +22,11 @@ func Preview(ctx context.Context, world World, in Inputs, order Order) (string, 
 	if err != nil {
 		return "", err
 	}
-	if missing := seen.Preview(); missing != "" && in.ResourceGroup != "" {
+	missing, err := seen.Preview()
+	if err != nil {
+		return "", err
+	}
+	if missing != "" && in.ResourceGroup != "" {
 		return missing + "\nwhat would change in it ARM can't say before it is there", nil
 	}
 	there, err := u.now(ctx)
@@ -34,7 +38,7 @@ func Preview(ctx context.Context, world World, in Inputs, order Order) (string, 
 		return "", order.MaskError(err)
 	}
 	lines := append([]string{armdeployment.PreviewOf(changes)}, u.letGo(there, changes)...)
-	if missing := seen.Preview(); missing != "" {
+	if missing != "" {
 		lines = append([]string{missing}, lines...)
 	}
 	return strings.Join(lines, "\n"), nil

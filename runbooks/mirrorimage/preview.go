@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"salve/internal/apierr"
 	"salve/internal/registry"
 )
 
@@ -19,8 +20,8 @@ func Preview(ctx context.Context, world World, in Inputs) (string, error) {
 	lacking := registry.Lacking(seen.Source.Attached, seen.Target.Attached)
 	switch {
 	case !seen.Source.Found:
-		return "", fmt.Errorf("%s has no image %s@%s, or the caller may not see it", in.from(), in.Source.Repository,
-			in.Source.Digest)
+		return "", apierr.New(apierr.Missing, "not found: %s has no image %s@%s, or the caller may not see it", in.from(),
+			in.Source.Repository, in.Source.Digest)
 	case seen.Tagged != "" && !in.named(seen.Tagged):
 		return "", fmt.Errorf("the tag %s of %s/%s names another image, %s: it would stay as it is", in.Tag,
 			in.Target.Registry, in.Target.Repository, seen.Tagged)

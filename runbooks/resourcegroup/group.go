@@ -66,16 +66,17 @@ func (s Seen) There() runbook.Finding {
 	return runbook.Yes("the resource group is there")
 }
 
-// Preview says what would be done about a group that is missing; empty for one that is there.
-func (s Seen) Preview() string {
+// Preview says what would be done about a group that is missing; empty for one that is there. The error, of class
+// Missing, is that nothing could be done.
+func (s Seen) Preview() (string, error) {
 	switch {
 	case s.Found:
-		return ""
+		return "", nil
 	case s.CreateIn == "":
-		return "there is no resource group \"" + s.Name + "\" yet, and it is not known where to create it (--region): " +
-			"the step would fail"
+		return "", apierr.New(apierr.Missing, "not found: there is no resource group %q yet, and it is not known where to "+
+			"create it. hint: --region", s.Name)
 	}
-	return "+ resource group " + s.Name + ", in " + s.CreateIn
+	return "+ resource group " + s.Name + ", in " + s.CreateIn, nil
 }
 
 // tags are those that rollout tools give to a group that they make: what deletes groups without an owner leaves it.

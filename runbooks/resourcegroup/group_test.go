@@ -16,6 +16,7 @@ import (
 
 	"salve/azure"
 	"salve/engine"
+	"salve/internal/apierr"
 	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/runbook"
@@ -205,8 +206,9 @@ func TestNoGroupIsWanted(t *testing.T) {
 		s := newScene(t)
 		s.wanted = resourcegroup.Wanted{}
 		seen, err := s.wanted.Read(t.Context(), nil)
-		if err != nil || !seen.Found || seen.Preview() != "" {
-			t.Errorf("read %+v, %v", seen, err)
+		says, unmade := seen.Preview()
+		if err != nil || unmade != nil || !seen.Found || says != "" {
+			t.Errorf("read %+v, %v: %q, %v", seen, err, says, unmade)
 		}
 		s.ends(runbook.Remediated, "")
 		if s.made() != 0 {
@@ -242,7 +244,7 @@ func TestDecisions(t *testing.T) {
 		preview string
 	}{
 		"missing":             {missing, runbook.AnswerHolds, runbook.AnswerDoesNotHold, "+ resource group new, in north"},
-		"missing and nowhere": {nowhere, runbook.AnswerDoesNotHold, runbook.AnswerDoesNotHold, "the step would fail"},
+		"missing and nowhere": {nowhere, runbook.AnswerDoesNotHold, runbook.AnswerDoesNotHold, "hint: --region"},
 		"there":               {there, runbook.AnswerHolds, runbook.AnswerHolds, ""},
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -252,8 +254,15 @@ func TestDecisions(t *testing.T) {
 			if got := row.seen.There().Answer; got != row.there {
 				t.Errorf("there %s", got)
 			}
-			if got := row.seen.Preview(); !strings.Contains(got, row.preview) || row.preview == "" && got != "" {
+			got, err := row.seen.Preview()
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, row.preview) || row.preview == "" && got != "" {
 				t.Errorf("it says %q", got)
+			}
+			if lost := !row.seen.Found && row.seen.CreateIn == ""; lost != (apierr.ClassOf(err) == apierr.Missing) {
+				t.Errorf("the error is %v", err)
 			}
 		})
 	}

@@ -114,7 +114,7 @@ func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string,
 	case err != nil:
 		return "", err
 	case seen.State == stateUnknown:
-		return "", fmt.Errorf("whether its work is done can't be seen: %s", seen.Reason)
+		return "", &rollout.UnseenError{Reason: seen.Reason}
 	case seen.State == stateDone:
 		return "done already: nothing would be changed", nil
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"salve/engine"
@@ -91,12 +93,29 @@ func (r *Runner) options(plan *Plan, options Options) engine.Options {
 	}
 }
 
-// Check finds, before anything is locked, what would keep the steps of any pipeline from being run.
+// Check finds, before anything is locked, what would keep the steps of any pipeline from being run: all of it.
 func (r *Runner) Check(ctx context.Context, plan *Plan) error {
+	all := &rollout.NoProgramError{}
+	var reasons []string
 	for _, group := range plan.Groups {
-		if err := r.Pipeline(group).Check(ctx, group.Plan); err != nil {
+		err := r.Pipeline(group).Check(ctx, group.Plan)
+		var lacking *rollout.NoProgramError
+		var wrong *engine.InvalidError
+		switch {
+		case err == nil:
+		case errors.As(err, &lacking):
+			all.Steps = append(all.Steps, lacking.Steps...)
+		case errors.As(err, &wrong):
+			reasons = append(reasons, wrong.Reason)
+		default:
 			return err
 		}
+	}
+	if len(all.Steps) > 0 {
+		reasons = append(reasons, all.Error()) // at the end, where its hint is seen
+	}
+	if len(reasons) > 0 {
+		return invalid("%s", strings.Join(reasons, "; "))
 	}
 	return nil
 }

@@ -113,9 +113,9 @@ func TestUnknownActionsAreRefusedBeforeAnythingBegins(t *testing.T) {
 		_, err := b.runner().Run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{})
 		var wrong *engine.InvalidError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(),
-			"step g/r has the action Ev2Registration, which Salve runs by a program salve-action-Ev2Registration, in the "+
-				"pipeline's folder, on PATH or by --action Ev2Registration=PROGRAM, and there is none; --skip-actions "+
-				"Ev2Registration skips such steps") {
+			"no program runs the action of these steps: Ev2Registration: g/r (pipeline.yaml:16:13). hint: a program "+
+				"salve-action-Ev2Registration in the pipeline's folder or on PATH, or --action Ev2Registration=PROGRAM, runs "+
+				"them; --skip-actions Ev2Registration skips them") {
 			t.Errorf("got %v", err)
 		}
 		if len(b.calls) > 0 {

@@ -179,7 +179,7 @@ func TestPreviewShowsTheNewestOfWhatWasHandedOn(t *testing.T) {
 			before{run: "r3", revision: "5", ago: 2 * day, targets: a, done: "g/other"},
 		)
 		plan := b.plan("revision: '7'\n", "a", "b < a;"+lookup)
-		previews, err := b.runner().Preview(t.Context(), plan)
+		previews, err := b.runner().Preview(t.Context(), plan, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -183,17 +183,18 @@ func (r *Runner) Check(ctx context.Context, plan *Plan) error {
 	return r.able(ctx, plan)
 }
 
-// known refuses a plan with an action that can't be run.
+// known refuses a plan with actions that can't be run.
 func (r *Runner) known(plan *Plan) error {
-	return refused(plan, func(step *pipeline.Step) string {
-		if _, known := r.Actions[step.Action.Value]; known {
-			return ""
+	lacking := &NoProgramError{}
+	for _, step := range plan.Steps {
+		if _, known := r.Actions[step.Action.Value]; !known && !plan.skips(step) {
+			lacking.Steps = append(lacking.Steps, step)
 		}
-		action := step.Action.Value
-		return fmt.Sprintf("%s: step %s has the action %s, which Salve runs by a program salve-action-%s, in the pipeline's "+
-			"folder, on PATH or by --action %s=PROGRAM, and there is none; --skip-actions %s skips such steps",
-			step.Action.At, step.ID(), action, action, action, action)
-	})
+	}
+	if len(lacking.Steps) > 0 {
+		return lacking
+	}
+	return nil
 }
 
 // able refuses a plan with a step of which its action says that it can't be run.
