@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/graph"
 	"salve/internal/pipeline/rollout"
@@ -27,6 +26,11 @@ type graphRequest struct {
 	form         string
 	// programs are those that run actions, as NAME=PROGRAM.
 	programs []string
+	// topology are the files of one that is drawn instead of a pipeline, or of it what entrypoint names; steps draws the
+	// steps of its pipelines, and not the service groups.
+	topology   []string
+	entrypoint string
+	steps      bool
 }
 
 // printGraph writes a graph in one of the forms that --output has.
@@ -46,19 +50,29 @@ func newPipelineGraph(a *app) *cobra.Command {
 	asked := &graphRequest{}
 	forms := []string{"text", "dot", "mermaid", "svg"}
 	command := &cobra.Command{
-		Use: "graph FILE", Short: "Draw what a pipeline's steps wait for, and its critical path",
+		Use:   "graph FILE | graph --topology FILE",
+		Short: "Draw what the steps of a pipeline, or the service groups of a topology, wait for",
 		Long: `Graph draws the steps in the order in which they can be run. The critical path is
 the chain of steps that takes longest: by what a file or a run in the journal says
-that they took; else by their timeouts, if each has one; else by their number.`,
+that they took; else by their timeouts, if each has one; else by their number.
+
+With --topology it draws the service groups in the order in which they are rolled out, or with --steps the steps of all
+of their pipelines as one graph. What steps wait for in other service groups is dashed.`,
 		Example: `  # On the terminal, and as a picture
   salve pipeline graph pipeline.yaml
   salve pipeline graph pipeline.yaml --output svg > graph.svg
+  # What is rolled out of a topology, and all of its steps
+  salve pipeline graph --topology topology.yaml --entrypoint Region
+  salve pipeline graph --topology topology.yaml --steps --output svg > steps.svg
   # With the times of a run, for its critical path
   salve pipeline graph pipeline.yaml --run 20261122-021300-4f1a2b --journal /srv/salve`,
-		Args: oneArgument("the file of a pipeline"),
+		Args: asked.arguments,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if err := checkForm(asked.form, forms...); err != nil {
 				return err
+			}
+			if len(asked.topology) > 0 {
+				return a.paintTopology(asked)
 			}
 			if asked.timings != "" && asked.run != "" {
 				return usage("--timings and --run together: one of them says how long steps take")
@@ -72,6 +86,11 @@ that they took; else by their timeouts, if each has one; else by their number.`,
 	command.Flags().StringVar(&asked.timings, "timings", "",
 		"`FILE` with how long steps took, in YAML: fleet/cluster: 12m30s")
 	command.Flags().StringVar(&asked.run, "run", "", "`RUN` in the journal that shows how long steps took")
+	command.Flags().StringArrayVar(&asked.topology, "topology", nil,
+		"`FILE` of the topology to draw (repeatable)")
+	command.Flags().StringVar(&asked.entrypoint, "entrypoint", "",
+		"`NAME` of the entrypoint to draw: its identifier, or what people call it (default: all of the topology)")
+	command.Flags().BoolVar(&asked.steps, "steps", false, "draw the steps of all pipelines of the topology")
 	programFlag(command.Flags(), &asked.programs)
 	asked.journalFlags.addFlags(command.Flags())
 	return command
@@ -95,12 +114,10 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 		found = append(found, wrong...)
 	}
 	if undrawable := pipeline.Undrawable(found); len(undrawable) > 0 || file == nil {
-		a.exit = exitFailed
-		fmt.Fprintln(a.stderr, "salve: the pipeline can't be drawn before it is mended:")
 		if file == nil {
 			undrawable = found
 		}
-		return diagnostic.Text(a.stderr, undrawable)
+		return a.undrawable("the pipeline", undrawable)
 	}
 	if errors := found.Errors(); errors > 0 {
 		fmt.Fprintf(a.stderr, "The pipeline has %s besides. To see more: %s\n",
@@ -110,10 +127,18 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 	if err != nil {
 		return err
 	}
-	picture := graph.Picture{Title: file.RolloutName.Value + " (" + file.ServiceGroup.Value + ")", Graph: file.Graph()}
-	picture.Took, picture.Measure = file.Weights(took)
+	picture := graph.Picture{Title: file.RolloutName.Value + " (" + file.ServiceGroup.Value + ")", Graph: file.Drawn()}
+	if picture.Took, picture.Measure = file.Weights(took); picture.Took != nil {
+		outside := picture.Graph.Len() - len(picture.Took) // of which nobody knows how long they take
+		picture.Took = append(picture.Took, make([]time.Duration, outside)...)
+	}
+	return a.printPicture(asked.form, picture)
+}
+
+// printPicture prints a graph, as far as it can be.
+func (a *app) printPicture(form string, picture graph.Picture) error {
 	var large *graph.TooLargeError
-	if err := printGraph(a.stdout, asked.form, picture); errors.As(err, &large) {
+	if err := printGraph(a.stdout, form, picture); errors.As(err, &large) {
 		return usage("%v", err)
 	} else if err != nil {
 		return fmt.Errorf("printing the graph: %w", err)

@@ -28,11 +28,30 @@ func Parse(path string, content []byte) (*File, diagnostic.List) {
 	return ParseWith(path, content, nil)
 }
 
+// isTopology tells a file that lists service groups, and has no resource groups.
+func isTopology(root *yaml.Node) bool {
+	if root.Kind != yaml.MappingNode {
+		return false
+	}
+	fields := map[string]*yaml.Node{}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		fields[root.Content[i].Value] = root.Content[i+1]
+	}
+	services := fields["services"]
+	return services != nil && services.Kind == yaml.SequenceNode && fields["resourceGroups"] == nil
+}
+
 // ParseWith parses a pipeline that may have actions of a site's own besides those of the schema.
 func ParseWith(path string, content []byte, own func(action string) bool) (*File, diagnostic.List) {
 	root, found := document(path, content)
 	if root == nil {
 		return nil, found
+	}
+	if isTopology(root) {
+		return nil, append(found, diagnostic.Diagnostic{
+			Position: position(path, root), Severity: diagnostic.Error, Rule: "topology",
+			Message: "this is a topology of service groups, and no pipeline", Advice: "name it by --topology " + path,
+		})
 	}
 	facts, wrong := schema.Check(path, root, nil, own)
 	found = append(found, wrong...)

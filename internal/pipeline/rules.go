@@ -54,6 +54,8 @@ var Rules = []diagnostic.Rule{
 		Why: "Nothing would be waited for."},
 	{ID: "waits-for-stamp", Says: "No service group that is there once waits for a stamped one.",
 		Why: "Which stamp is meant can't be told."},
+	{ID: "topology", Says: "A topology is given as one, and a pipeline as a pipeline.",
+		Why: "Both are YAML files, and neither has the other's fields."},
 	{ID: "unknown-entrypoint", Says: "An entrypoint of a topology is one of its service groups.",
 		Why: "Nothing could be run from there."},
 	{ID: "external-unknown-step",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"salve/internal/diagnostic"
+	"salve/internal/pipeline"
 	"salve/internal/pipeline/graph"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/topology"
@@ -72,28 +73,18 @@ type Inputs struct {
 // Entrypoint, ServiceGroups, Targets and Digest are taken from them.
 func NewPlan(first *topology.Service, plans map[string]*rollout.Plan, inputs Inputs) (*Plan, error) {
 	p := &Plan{Inputs: inputs}
-	index := map[string]int{}
 	services := first.Below()
-	var nodes []graph.Node
-	for i, service := range services {
-		index[service.ServiceGroup] = i
-		nodes = append(nodes, graph.Node{Group: first.ServiceGroup, Name: service.ServiceGroup})
-	}
-	var edges []graph.Edge
-	for i, service := range services {
+	files := map[string]*pipeline.File{}
+	for _, service := range services {
 		plan := plans[service.ServiceGroup]
 		if plan == nil {
 			return nil, fmt.Errorf("service group %s has no pipeline", service.ServiceGroup)
 		}
-		for _, other := range waitsFor(service, plan) {
-			if before, here := index[other]; here && before != i {
-				edges = append(edges, graph.Edge{Before: before, After: i})
-			}
-		}
+		files[service.ServiceGroup] = plan.File
 	}
-	all := graph.New(nodes, edges)
-	if cycles := all.Cycles(); len(cycles) > 0 {
-		return nil, &CycleError{named(services, cycles[0])}
+	all, err := Order(services, files)
+	if err != nil {
+		return nil, err
 	}
 	p.take(services, plans, all)
 	return p, nil
@@ -101,12 +92,12 @@ func NewPlan(first *topology.Service, plans map[string]*rollout.Plan, inputs Inp
 
 // waitsFor are the service groups that have to be rolled out before one: its parent, and those of which its steps wait
 // for a step.
-func waitsFor(service *topology.Service, plan *rollout.Plan) []string {
+func waitsFor(service *topology.Service, steps []*pipeline.Step) []string {
 	var names []string
 	if service.Parent != nil {
 		names = append(names, service.Parent.ServiceGroup)
 	}
-	for _, step := range plan.Steps {
+	for _, step := range steps {
 		for _, other := range step.ExternalDependsOn {
 			names = append(names, other.ServiceGroup.Value)
 		}
@@ -146,7 +137,7 @@ func (p *Plan) take(services []*topology.Service, plans map[string]*rollout.Plan
 		for _, before := range all.Dependencies(i) {
 			edges = append(edges, graph.Edge{Before: place[before], After: at})
 		}
-		nodes = append(nodes, all.Node(i))
+		nodes = append(nodes, graph.Node{Group: services[0].ServiceGroup, Name: name})
 		p.Groups = append(p.Groups, group)
 		p.Inputs.ServiceGroups = append(p.Inputs.ServiceGroups, name)
 		p.Inputs.Targets = append(p.Inputs.Targets, group.Plan.Target().ID)

@@ -14,32 +14,56 @@ func DOT(w io.Writer, p Picture) error {
 	fmt.Fprintf(out, "digraph pipeline {\n  rankdir=LR\n  label=%s\n  node [shape=box, style=rounded, "+
 		"fontname=\"sans-serif\"]\n",
 		dotQuoted(p.Title+"\n"+p.says(c)))
-	names, members := g.groups()
-	for number, name := range names {
-		fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s\n", number, dotQuoted(name))
-		for _, i := range members[name] {
-			look := ""
-			if g.nodes[i].Aside {
-				look += ", style=\"rounded,dashed\""
-			}
-			if c.nodes[i] {
-				look += ", color=\"#b3261e\", penwidth=2"
-			}
-			fmt.Fprintf(out, "    n%d [label=%s%s]\n", i, dotQuoted(g.nodes[i].Name+"\n"+p.about(i)), look)
-		}
-		fmt.Fprintf(out, "  }\n")
-	}
+	d := dot{out: out, picture: p, graph: g, critical: c}
+	d.cluster(g.clusters(), "  ")
 	for i := range g.nodes {
 		for _, before := range g.waits[i] {
-			look := ""
+			var look []string
 			if c.edges[Edge{before, i}] {
-				look = " [color=\"#b3261e\", penwidth=2]"
+				look = append(look, `color="#b3261e"`, "penwidth=2")
 			}
-			fmt.Fprintf(out, "  n%d -> n%d%s\n", before, i, look)
+			if g.kept[Edge{before, i}] {
+				look = append(look, "style=dashed")
+			}
+			fmt.Fprintf(out, "  n%d -> n%d%s\n", before, i, strings.TrimSuffix(" ["+strings.Join(look, ", ")+"]", " []"))
 		}
 	}
 	fmt.Fprintln(out, "}")
 	return out.Flush()
+}
+
+// dot writes nodes.
+type dot struct {
+	out      io.Writer
+	picture  Picture
+	graph    *Graph
+	critical critical
+	// clusters is how many were begun.
+	clusters int
+}
+
+// cluster writes the nodes of a cluster and of those in it.
+func (d *dot) cluster(of *cluster, indent string) {
+	for _, i := range of.nodes {
+		d.node(i, indent)
+	}
+	for _, below := range of.below {
+		fmt.Fprintf(d.out, "%ssubgraph cluster_%d {\n%s  label=%s\n", indent, d.clusters, indent, dotQuoted(below.name))
+		d.clusters++
+		d.cluster(below, indent+"  ")
+		fmt.Fprintf(d.out, "%s}\n", indent)
+	}
+}
+
+func (d *dot) node(i int, indent string) {
+	node, look := d.graph.nodes[i], ""
+	if node.Aside || node.Virtual {
+		look += ", style=\"rounded,dashed\""
+	}
+	if d.critical.nodes[i] {
+		look += ", color=\"#b3261e\", penwidth=2"
+	}
+	fmt.Fprintf(d.out, "%sn%d [label=%s%s]\n", indent, i, dotQuoted(d.picture.label(i, "\n")), look)
 }
 
 // dotQuoted is a text as a label: in DOT a backslash may begin an escape of its

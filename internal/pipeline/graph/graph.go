@@ -2,20 +2,33 @@ package graph
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
-// Node is a step, as far as pictures show it.
+// Node is a step, or a service group, as far as pictures show it.
 type Node struct {
+	// Service is the service group of the step; empty where all nodes are of one.
+	Service string
+	// Group and Name are those of a step. A service group has its name alone.
 	Group, Name string
 	// Action is what kind of step it is.
 	Action string
 	// Aside: the step is not one of the rollout itself, such as a validation step.
 	Aside bool
+	// Virtual: it is nothing that is run here, but something that is waited for, such as a step of another service group.
+	// It is not counted.
+	Virtual bool
 }
 
 // String is the node as messages name it.
-func (n Node) String() string { return n.Group + "/" + n.Name }
+func (n Node) String() string {
+	name := n.Name
+	if n.Group != "" {
+		name = n.Group + "/" + name
+	}
+	return strings.TrimSpace(n.Service + " " + name)
+}
 
 // Edge says that one node, by its index, must be done before another begins.
 type Edge struct{ Before, After int }
@@ -26,6 +39,8 @@ type Graph struct {
 	// waits and leads are, for each node, those before it and those after it:
 	// sorted, each once.
 	waits, leads [][]int
+	// kept are edges that are shown although they may follow from others.
+	kept map[Edge]bool
 }
 
 // New makes a graph. Edges name nodes that there are; an edge may be given twice.
@@ -40,6 +55,29 @@ func New(nodes []Node, edges []Edge) *Graph {
 		g.leads[i] = sortedOnce(g.leads[i])
 	}
 	return g
+}
+
+// Edges are all edges.
+func (g *Graph) Edges() []Edge {
+	var all []Edge
+	for i := range g.nodes {
+		for _, before := range g.waits[i] {
+			all = append(all, Edge{before, i})
+		}
+	}
+	return all
+}
+
+// Keep is a graph with edges besides, which are shown although they may follow from others, and not like them: those
+// between service groups.
+func (g *Graph) Keep(edges []Edge) *Graph {
+	kept := map[Edge]bool{}
+	for _, edge := range edges {
+		kept[edge] = true
+	}
+	made := New(g.nodes, slices.Concat(edges, g.Edges()))
+	made.kept = kept
+	return made
 }
 
 func sortedOnce(list []int) []int {
@@ -81,21 +119,42 @@ func (g *Graph) Order() []int {
 }
 
 // Waves are the nodes by the earliest time at which they could begin, if each took
-// as long as any other. The graph has no cycle.
+// as long as any other. Virtual nodes take none, and are left out. The graph has no cycle.
 func (g *Graph) Waves() [][]int {
 	wave := make([]int, len(g.nodes))
 	last := -1
 	for _, i := range g.Order() {
 		for _, before := range g.waits[i] {
-			wave[i] = max(wave[i], wave[before]+1)
+			wave[i] = max(wave[i], wave[before]+g.counted(before))
 		}
-		last = max(last, wave[i])
+		if !g.nodes[i].Virtual {
+			last = max(last, wave[i])
+		}
 	}
 	waves := make([][]int, last+1)
 	for i := range g.nodes {
-		waves[wave[i]] = append(waves[wave[i]], i)
+		if !g.nodes[i].Virtual {
+			waves[wave[i]] = append(waves[wave[i]], i)
+		}
 	}
 	return waves
+}
+
+// counted is how many nodes one is.
+func (g *Graph) counted(i int) int {
+	if g.nodes[i].Virtual {
+		return 0
+	}
+	return 1
+}
+
+// count is how many nodes of a list are counted.
+func (g *Graph) count(list []int) int {
+	count := 0
+	for _, i := range list {
+		count += g.counted(i)
+	}
+	return count
 }
 
 // Critical is the path that takes longest: no rollout is faster, however much runs
@@ -118,7 +177,7 @@ func (g *Graph) Critical(took []time.Duration) []int {
 		if from[i] >= 0 {
 			until[i] = until[from[i]]
 		}
-		until[i] = length{until[i].time + took[i], until[i].nodes + 1}
+		until[i] = length{until[i].time + took[i], until[i].nodes + g.counted(i)}
 		if end < 0 || longer(until[i], until[end]) {
 			end = i
 		}

@@ -13,18 +13,16 @@ func Mermaid(w io.Writer, p Picture) error {
 	g, c := p.Graph.Reduced(), p.critical()
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%%%% %s\n%%%% %s\nflowchart LR\n", mermaidText(p.Title), mermaidText(p.says(c)))
-	names, members := g.groups()
-	for number, name := range names {
-		fmt.Fprintf(out, "  subgraph g%d[\"%s\"]\n", number, mermaidText(name))
-		for _, i := range members[name] {
-			fmt.Fprintf(out, "    n%d[\"%s<br>%s\"]\n", i, mermaidText(g.nodes[i].Name), mermaidText(p.about(i)))
-		}
-		fmt.Fprintln(out, "  end")
-	}
+	m := mermaid{out: out, picture: p}
+	m.cluster(g.clusters(), "  ")
 	var marked []string
 	for i, link := 0, 0; i < len(g.nodes); i++ {
 		for _, before := range g.waits[i] {
-			fmt.Fprintf(out, "  n%d --> n%d\n", before, i)
+			arrow := "-->"
+			if g.kept[Edge{before, i}] {
+				arrow = "-.->"
+			}
+			fmt.Fprintf(out, "  n%d %s n%d\n", before, arrow, i)
 			if c.edges[Edge{before, i}] {
 				marked = append(marked, fmt.Sprint(link))
 			}
@@ -37,7 +35,7 @@ func Mermaid(w io.Writer, p Picture) error {
 		if c.nodes[i] {
 			fmt.Fprintf(out, "  class n%d critical\n", i)
 		}
-		if node.Aside {
+		if node.Aside || node.Virtual {
 			fmt.Fprintf(out, "  class n%d aside\n", i)
 		}
 	}
@@ -45,6 +43,31 @@ func Mermaid(w io.Writer, p Picture) error {
 		fmt.Fprintf(out, "  linkStyle %s stroke:#b3261e,stroke-width:3px\n", strings.Join(marked, ","))
 	}
 	return out.Flush()
+}
+
+// mermaid writes nodes.
+type mermaid struct {
+	out     io.Writer
+	picture Picture
+	// clusters is how many were begun.
+	clusters int
+}
+
+// cluster writes the nodes of a cluster and of those in it.
+func (m *mermaid) cluster(of *cluster, indent string) {
+	for _, i := range of.nodes {
+		lines := strings.Split(m.picture.label(i, "\n"), "\n")
+		for at := range lines {
+			lines[at] = mermaidText(lines[at])
+		}
+		fmt.Fprintf(m.out, "%sn%d[\"%s\"]\n", indent, i, strings.Join(lines, "<br>"))
+	}
+	for _, below := range of.below {
+		fmt.Fprintf(m.out, "%ssubgraph g%d[\"%s\"]\n", indent, m.clusters, mermaidText(below.name))
+		m.clusters++
+		m.cluster(below, indent+"  ")
+		fmt.Fprintf(m.out, "%send\n", indent)
+	}
 }
 
 // mermaidText is a text within a label in quotes: whatever is no letter, digit,

@@ -15,6 +15,20 @@ type Picture struct {
 	Took []time.Duration
 	// Measure says what Took is, such as "by recorded durations".
 	Measure string
+	// Services: the nodes are service groups, and no steps.
+	Services bool
+}
+
+// nodes is a number of nodes in words.
+func (p Picture) nodes(list []int) string {
+	count := p.Graph.count(list)
+	switch {
+	case !p.Services:
+		return Steps(count)
+	case count == 1:
+		return "1 service group"
+	}
+	return fmt.Sprintf("%d service groups", count)
 }
 
 // critical is the longest path, and whether each edge and node is on it.
@@ -49,7 +63,11 @@ func (p Picture) says(c critical) string {
 		}
 		total = ", " + Brief(sum)
 	}
-	return fmt.Sprintf("%s; critical path %s: %s%s", Steps(p.Graph.Len()), p.Measure, Steps(len(c.path)), total)
+	all := make([]int, p.Graph.Len())
+	for i := range all {
+		all[i] = i
+	}
+	return fmt.Sprintf("%s; critical path %s: %s%s", p.nodes(all), p.Measure, p.nodes(c.path), total)
 }
 
 // Steps is a number of steps in words.
@@ -67,6 +85,11 @@ func (p Picture) about(i int) string {
 		about += " " + took
 	}
 	return about
+}
+
+// label is a node's name and what a picture says below it.
+func (p Picture) label(i int, between string) string {
+	return strings.Trim(p.Graph.nodes[i].Name+between+p.about(i), between)
 }
 
 func (p Picture) took(i int) string {
@@ -92,15 +115,35 @@ func Brief(length time.Duration) string {
 	return text
 }
 
-// groups are the names of all groups in the order of their first node, and the
-// nodes of each.
-func (g *Graph) groups() (names []string, members map[string][]int) {
-	members = map[string][]int{}
-	for i, node := range g.nodes {
-		if members[node.Group] == nil {
-			names = append(names, node.Group)
+// cluster is a group of nodes, and of clusters, by their name.
+type cluster struct {
+	name  string
+	nodes []int
+	below []*cluster
+}
+
+// clusters are those of the service groups, with their resource groups in them, in the order of their first nodes. The
+// resource groups of nodes without a service group are beside them. What is in none is in the first one, which has no
+// name; it comes first.
+func (g *Graph) clusters() *cluster {
+	root := &cluster{}
+	within := func(parent *cluster, name string) *cluster {
+		if name == "" {
+			return parent
 		}
-		members[node.Group] = append(members[node.Group], i)
+		for _, one := range parent.below {
+			if one.name == name {
+				return one
+			}
+		}
+		made := &cluster{name: name}
+		parent.below = append(parent.below, made)
+		return made
 	}
-	return names, members
+	for i, node := range g.nodes {
+		service := within(root, node.Service)
+		in := within(service, node.Group)
+		in.nodes = append(in.nodes, i)
+	}
+	return root
 }

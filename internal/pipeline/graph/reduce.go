@@ -23,7 +23,7 @@ func (g *Graph) Reduced() *Graph {
 			}
 		}
 		for _, before := range g.waits[i] {
-			if indirect[before/64]&(1<<(before%64)) == 0 {
+			if indirect[before/64]&(1<<(before%64)) == 0 || g.kept[Edge{before, i}] {
 				edges = append(edges, Edge{before, i})
 			}
 		}
@@ -32,5 +32,7 @@ func (g *Graph) Reduced() *Graph {
 		}
 		reach[i] = indirect
 	}
-	return New(g.nodes, edges)
+	reduced := New(g.nodes, edges)
+	reduced.kept = g.kept
+	return reduced
 }

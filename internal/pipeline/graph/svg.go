@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -40,6 +42,8 @@ func SVG(w io.Writer, p Picture) error {
 	d := g.draw()
 	d.placePoints()
 	s := canvas{Picture: p, graph: g, critical: c, drawing: d}
+	s.services = g.services()
+	s.shared = sharedPrefix(s.services)
 	s.measure()
 	out := bufio.NewWriter(w)
 	s.head(out)
@@ -62,6 +66,9 @@ type canvas struct {
 	// left and wide are where each layer begins and how wide its boxes are.
 	left, wide    []float64
 	width, height float64
+	// services are the service groups, and shared what all of their names begin with.
+	services []string
+	shared   string
 }
 
 func (s *canvas) measure() {
@@ -79,7 +86,7 @@ func (s *canvas) measure() {
 		s.width += wide + layerGap
 	}
 	s.width += margin - layerGap
-	s.width = max(s.width, 10*characters(s.Title)+2*margin, aboutWidth*characters(s.says(s.critical)+" (red)")+2*margin)
+	s.width = max(s.width, 10*characters(s.Title)+2*margin, aboutWidth*characters(s.says(s.critical)+" "+s.legend())+2*margin)
 	s.height += headHeight + margin
 }
 
@@ -88,7 +95,51 @@ func characters(text string) float64 { return float64(utf8.RuneCountInString(tex
 // lines are the two lines of a box.
 func (s *canvas) lines(i int) (name, about string) {
 	node := s.graph.nodes[i]
-	return printable(node.Name), printable(node.Group + " · " + s.about(i))
+	var parts []string
+	for _, part := range []string{strings.TrimPrefix(node.Service, s.shared), node.Group, s.about(i)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if name = node.Name; name == "" {
+		name, parts = parts[0], parts[1:]
+	}
+	return printable(name), printable(strings.Join(parts, " · "))
+}
+
+// sharedPrefix is what the names of all service groups begin with, up to a dot.
+func sharedPrefix(services []string) string {
+	if len(services) < 2 {
+		return ""
+	}
+	shared := services[0]
+	for _, name := range services {
+		for !strings.HasPrefix(name, shared) {
+			shared = shared[:len(shared)-1]
+		}
+	}
+	return shared[:strings.LastIndexByte(shared, '.')+1]
+}
+
+// services are the service groups of a graph, in the order of their first nodes.
+func (g *Graph) services() []string {
+	var names []string
+	for _, node := range g.nodes {
+		if node.Service != "" && !slices.Contains(names, node.Service) {
+			names = append(names, node.Service)
+		}
+	}
+	return names
+}
+
+// tint is the colour of a box, which tells the service groups apart; empty where there is none.
+func (s *canvas) tint(i int) string {
+	at := slices.Index(s.services, s.graph.nodes[i].Service)
+	if at < 0 {
+		return ""
+	}
+	const golden = 137.5 // degrees: neighbours are far apart, however many there are
+	return fmt.Sprintf(` style="fill:hsl(%.0f,55%%,93%%)"`, math.Mod(float64(at)*golden, 360))
 }
 
 func (s *canvas) head(out io.Writer) {
@@ -100,6 +151,7 @@ rect { fill: #ffffff; stroke: #5f6b7a }
 rect.aside { stroke-dasharray: 4 }
 rect.critical { stroke: #b3261e; stroke-width: 2.5 }
 path { fill: none; stroke: #9aa5b1; stroke-width: 1.2; marker-end: url(#tip) }
+path.between { stroke: #3b6ea5; stroke-dasharray: 6 4 }
 path.critical { stroke: #b3261e; stroke-width: 2.5; marker-end: url(#critical-tip) }
 text { fill: #1f2933 }
 .about { fill: #5f6b7a; font-size: 11px }
@@ -115,9 +167,17 @@ text { fill: #1f2933 }
 </defs>
 <rect width="100%%" height="100%%" style="fill:#f7f8fa;stroke:none"/>
 <text class="title" x="%.0f" y="%.0f">%s</text>
-<text class="about" x="%.0f" y="%.0f">%s (red)</text>
+<text class="about" x="%.0f" y="%.0f">%s %s</text>
 `, s.width, s.height, s.width, s.height, xml(s.Title), margin, margin+8, xml(s.Title),
-		margin, margin+26, xml(s.says(s.critical)))
+		margin, margin+26, xml(s.says(s.critical)), s.legend())
+}
+
+// legend says what is drawn otherwise than the rest.
+func (s *canvas) legend() string {
+	if len(s.graph.kept) == 0 {
+		return "(red)"
+	}
+	return "(red); dashed: waits for another service group (externalDependsOn)"
 }
 
 func (s *canvas) edges(out io.Writer, onPath bool) {
@@ -127,10 +187,14 @@ func (s *canvas) edges(out io.Writer, onPath bool) {
 			if s.critical.edges[edge] != onPath {
 				continue
 			}
-			class := ""
+			var classes []string
 			if onPath {
-				class = ` class="critical"`
+				classes = append(classes, "critical")
 			}
+			if s.graph.kept[edge] {
+				classes = append(classes, "between")
+			}
+			class := strings.TrimSuffix(` class="`+strings.Join(classes, " ")+`"`, ` class=""`)
 			fmt.Fprintf(out, "<path%s d=\"%s\"/>\n", class, s.curve(s.drawing.ways[edge]))
 		}
 	}
@@ -164,13 +228,13 @@ func (s *canvas) box(out io.Writer, i int) {
 	if s.critical.nodes[i] {
 		classes = append(classes, "critical")
 	}
-	if s.graph.nodes[i].Aside {
+	if s.graph.nodes[i].Aside || s.graph.nodes[i].Virtual {
 		classes = append(classes, "aside")
 	}
 	name, about := s.lines(i)
 	fmt.Fprintf(out, "<g><title>%s</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\" "+
-		"rx=\"5\"/>",
-		xml(s.graph.nodes[i].String()), strings.Join(classes, " "), x, y, s.wide[p.layer], boxHeight)
+		"rx=\"5\"%s/>",
+		xml(s.graph.nodes[i].String()), strings.Join(classes, " "), x, y, s.wide[p.layer], boxHeight, s.tint(i))
 	fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text><text class=\"about\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
 		x+padding, y+17, xml(name), x+padding, y+32, xml(about))
 }

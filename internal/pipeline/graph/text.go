@@ -20,6 +20,9 @@ func Text(w io.Writer, p Picture, width int) error {
 	}
 	column := 0
 	for _, node := range g.nodes {
+		if node.Virtual {
+			continue
+		}
 		column = max(column, utf8.RuneCountInString(printable(node.String())))
 	}
 	for number, wave := range p.Graph.Waves() {
@@ -37,22 +40,32 @@ func Text(w io.Writer, p Picture, width int) error {
 			}
 		}
 	}
-	fmt.Fprintf(out, "\n┃ the critical path. Steps of a wave can run at once; what follows from other\n  dependencies is "+
-		"left out.\n")
+	what := "Steps of a wave can run at once"
+	if p.Services {
+		what = "Service groups of a wave can be rolled out at once"
+	}
+	fmt.Fprintln(out)
+	for at, line := range wrap("the critical path. "+what+"; what follows from other dependencies is left out.", 78) {
+		fmt.Fprintf(out, "%s %s\n", []string{"┃", " "}[min(at, 1)], line)
+	}
 	return out.Flush()
 }
 
-// after says what a node waits for, those of its own group without the group.
+// after says what a node waits for, those of its own group without the group, and of its own service group without that.
 func (g *Graph) after(i int) string {
 	if len(g.waits[i]) == 0 {
 		return ""
 	}
 	names := make([]string, 0, len(g.waits[i]))
 	for _, before := range g.waits[i] {
-		name := g.nodes[before].String()
-		if g.nodes[before].Group == g.nodes[i].Group {
-			name = g.nodes[before].Name
+		other, own := g.nodes[before], g.nodes[i]
+		if other.Service == own.Service {
+			other.Service = ""
+			if other.Group == own.Group {
+				other.Group = ""
+			}
 		}
+		name := other.String()
 		names = append(names, printable(name))
 	}
 	return "after " + strings.Join(names, ", ")

@@ -51,6 +51,10 @@ func (r *reader) file(path string, content []byte) {
 	if root == nil || !r.mapping("a topology", root) {
 		return
 	}
+	if isPipeline(root) {
+		r.add(r.at(root), "topology", "give its file without --topology", "this is a pipeline, and no topology of service groups")
+		return
+	}
 	fields := r.fields("a topology", root, "services", "entrypoints")
 	if fields["services"] == nil {
 		r.add(r.at(root), "missing-field", "", `a topology needs "services"`)
@@ -63,6 +67,16 @@ func (r *reader) file(path string, content []byte) {
 	for _, node := range r.list("entrypoints", fields["entrypoints"]) {
 		r.entrypoint(node)
 	}
+}
+
+// isPipeline tells a file that has resource groups, and lists no service groups.
+func isPipeline(root *yaml.Node) bool {
+	groups, services := false, false
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		groups = groups || root.Content[i].Value == "resourceGroups"
+		services = services || root.Content[i].Value == "services"
+	}
+	return groups && !services
 }
 
 func (r *reader) entrypoint(node *yaml.Node) {
