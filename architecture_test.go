@@ -117,7 +117,7 @@ var rooms = map[string][]string{
 	"internal/pipeline/bicep":             {},
 	"internal/pipeline/configuration":     {"internal/diagnostic", "internal/pipeline", "internal/pipeline/gotemplate"},
 	"internal/pipeline/topology":          {"internal/diagnostic", "internal/pipeline"},
-	"internal/pipeline/entrypoint":        {"engine", "internal/apierr", "internal/clock", "internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/rollout", "internal/pipeline/topology", "journal", "runbook"},
+	"internal/pipeline/entrypoint":        {"engine", "internal/apierr", "internal/clock", "internal/diagnostic", "internal/pipeline", "internal/pipeline/graph", "internal/pipeline/rollout", "internal/pipeline/topology", "journal", "runbook"},
 	"internal/pipeline/gotemplate":        {},
 	"internal/pipeline":                   {"internal/diagnostic", "internal/pipeline/bicep", "internal/pipeline/gotemplate", "internal/pipeline/graph", "internal/pipeline/revision", "internal/pipeline/schema", "internal/pipeline/shell"},
 	"internal/pipeline/changedfiles":      {"internal/pipeline"},
