@@ -43,6 +43,11 @@ func (f *contextFlags) addRunFlags(flags *pflag.FlagSet) {
 
 func (f *contextFlags) addOthers(flags *pflag.FlagSet) {
 	flags.StringVar(&f.context.Environment, "environment", "", "`environment` of the cloud")
+	f.addRest(flags)
+}
+
+// addRest are the flags besides those of the place itself.
+func (f *contextFlags) addRest(flags *pflag.FlagSet) {
 	flags.StringVar(&f.context.RegionShort, "region-short", "",
 		"what names have for the `region` (default: ev2.regionShortName of the values)")
 	flags.StringVar(&f.context.Stamp, "stamp", "1", "`number` of the stamp")
@@ -62,6 +67,11 @@ func (f *contextFlags) complete() error {
 	if err != nil {
 		return err
 	}
+	return f.readValues()
+}
+
+// readValues reads what templates lead to besides the place.
+func (f *contextFlags) readValues() error {
 	if f.values == "" {
 		return nil
 	}

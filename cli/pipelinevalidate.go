@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,10 @@ type validateRequest struct {
 	form         string
 	// programs are those that run actions, as NAME=PROGRAM.
 	programs []string
+	// places are those for which the configuration is rendered.
+	places placesFlags
+	// sources are the files that the configuration is rendered from; nil where it is not rendered here.
+	sources []string
 }
 
 func newPipelineValidate(a *app) *cobra.Command {
@@ -42,9 +47,14 @@ func newPipelineValidate(a *app) *cobra.Command {
 inputs that aren't there yet, programs that are missing, times that can't work.
 With --topology and no files, it checks all pipelines of the topology.
 
+A configuration that isn't rendered is rendered for the places of --config-cloud, --environment and --region: each may
+be repeated, or be all. A finding that doesn't show in all of them says in which it does.
+
 Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wrong usage.`,
 		Example: `  # Say all that is wrong with a pipeline
   salve pipeline validate pipeline.yaml --config config.yaml
+  # As it is in all places that the configuration has
+  salve pipeline validate pipeline.yaml --config config.yaml --config-cloud all --environment all --region all
   # In a pull request: those that changed, for the host's code scanning
   salve pipeline validate pipelines/a.yaml pipelines/b.yaml --changed-since origin/main --output sarif`,
 		Args: func(command *cobra.Command, arguments []string) error {
@@ -63,6 +73,7 @@ Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wro
 	flags := command.Flags()
 	outputFlag(flags, &asked.form, forms...)
 	flags.StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
+	asked.places.addFlags(flags)
 	flags.StringVar(&asked.changedSince, "changed-since", "",
 		"validate only pipelines that changed since this `REF`, by what git says")
 	flags.StringArrayVar(&asked.topologies, "topology", nil,
@@ -83,18 +94,27 @@ func rootFlag(flags *pflag.FlagSet, root *string) {
 }
 
 func (a *app) validate(ctx context.Context, asked *validateRequest, paths []string) error {
-	config, found, err := readConfig(asked.config)
+	services, found, err := readTopology(asked.topologies)
 	if err != nil {
 		return err
 	}
-	services, wrong, err := readTopology(asked.topologies)
-	if err != nil {
-		return err
-	}
-	found = append(found, wrong...)
 	if len(paths) == 0 {
 		paths = pipelinesOf(services.Services())
 	}
+	if asked.places.given() {
+		places, err := asked.places.places(asked.config)
+		if err != nil {
+			return err
+		}
+		if len(places) > 0 {
+			return a.validateIn(ctx, asked, paths, services, found, places)
+		}
+	}
+	config, wrong, err := readConfig(asked.config)
+	if err != nil {
+		return err
+	}
+	found = append(wrong, found...)
 	checked, err := a.validateEach(ctx, asked, paths, config)
 	if err != nil {
 		return err
@@ -106,7 +126,11 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 	if found.Errors() > 0 {
 		a.exit = exitFailed
 	}
-	return a.found(ctx, asked, found, verdict(asked, len(paths), checked.count, found))
+	all := make([]diagnostic.Placed, 0, len(found))
+	for _, one := range found {
+		all = append(all, diagnostic.Placed{Diagnostic: one})
+	}
+	return a.found(ctx, asked, all, verdict(asked, len(paths), checked.count, found))
 }
 
 // validated is what came of validating files.
@@ -122,7 +146,7 @@ type validated struct {
 func (a *app) validateEach(
 	ctx context.Context, asked *validateRequest, paths []string, config *pipeline.Config,
 ) (done validated, err error) {
-	changes := changes{ref: asked.changedSince, repositories: map[string]*changedfiles.Since{}}
+	changes := changes{ref: asked.changedSince, sources: asked.sources, repositories: map[string]*changedfiles.Since{}}
 	environment := a.environmentOf(config, asked.fileOnly)
 	environment.Root, environment.AnyTemplates = asked.root, asked.anyTemplates
 	defer compactHeap()()
@@ -227,6 +251,8 @@ func undeployable(step *pipeline.Step, err error) diagnostic.List {
 type changes struct {
 	ref          string
 	repositories map[string]*changedfiles.Since
+	// sources are the files that the configuration is rendered from; nil where it is not rendered here.
+	sources []string
 }
 
 func (c changes) of(ctx context.Context, file *pipeline.File, config *pipeline.Config) (bool, error) {
@@ -245,7 +271,12 @@ func (c changes) of(ctx context.Context, file *pipeline.File, config *pipeline.C
 		}
 		since, c.repositories[file.Folder()] = asked, asked
 	}
-	if config != nil {
+	if config != nil && c.sources != nil {
+		if slices.ContainsFunc(c.sources, since.Rewrites) {
+			return true, nil
+		}
+		file, _ = file.Resolve(config)
+	} else if config != nil {
 		if _, changed := since.Reconfigures(ctx, file, config); changed {
 			return true, nil
 		}
@@ -276,19 +307,19 @@ func verdict(asked *validateRequest, given, validated int, found diagnostic.List
 // diagnosticsDocument is what salve pipeline validate found.
 type diagnosticsDocument struct {
 	report.Document
-	Exit        int             `json:"exitCode"`
-	Says        string          `json:"says"`
-	Diagnostics diagnostic.List `json:"diagnostics"`
+	Exit        int                 `json:"exitCode"`
+	Says        string              `json:"says"`
+	Diagnostics []diagnostic.Placed `json:"diagnostics"`
 }
 
 // found prints what is wrong. Code scanning sees paths from the root of the
 // repository.
-func (a *app) found(ctx context.Context, asked *validateRequest, found diagnostic.List, says string) error {
+func (a *app) found(ctx context.Context, asked *validateRequest, all []diagnostic.Placed, says string) error {
 	switch asked.form {
 	case "json":
 		fmt.Fprintln(a.stderr, says)
 		return a.document(diagnosticsDocument{
-			report.NewDocument("diagnostics"), a.exit, says, append(diagnostic.List{}, found...),
+			report.NewDocument("diagnostics"), a.exit, says, all,
 		})
 	case "sarif":
 		fmt.Fprintln(a.stderr, says)
@@ -296,10 +327,10 @@ func (a *app) found(ctx context.Context, asked *validateRequest, found diagnosti
 		if err != nil {
 			return err
 		}
-		return diagnostic.SARIF(a.stdout, found, pipeline.Rules,
+		return diagnostic.SARIF(a.stdout, worded(all), pipeline.Rules,
 			diagnostic.Log{Tag: "pipeline", Root: changedfiles.Root(ctx, folder), Version: builtFrom().Version})
 	}
-	if err := diagnostic.Text(a.stdout, found); err != nil {
+	if err := diagnostic.Text(a.stdout, worded(all)); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(a.stdout, says)

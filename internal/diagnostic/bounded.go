@@ -24,9 +24,30 @@ func Bounded(text string) string {
 		string(all[count-ending:]))
 }
 
+// Placed is a diagnostic of what is looked at in several places, such as a cloud's regions.
+type Placed struct {
+	Diagnostic
+	// Places are those in which it shows; nil where that is all of them.
+	Places []string `json:"places,omitempty"`
+}
+
+// MarshalJSON writes it like a diagnostic, with the places.
+func (p Placed) MarshalJSON() ([]byte, error) {
+	type plain Diagnostic
+	return json.Marshal(struct {
+		plain
+		Places []string `json:"places,omitempty"`
+	}{plain(p.bounded()), p.Places})
+}
+
 // MarshalJSON writes the diagnostic with texts that are bounded.
 func (d Diagnostic) MarshalJSON() ([]byte, error) {
 	type plain Diagnostic
+	return json.Marshal(plain(d.bounded()))
+}
+
+// bounded is the diagnostic with texts that are bounded.
+func (d Diagnostic) bounded() Diagnostic {
 	d.Step, d.Message, d.Advice = Bounded(d.Step), Bounded(d.Message), Bounded(d.Advice)
-	return json.Marshal(plain(d))
+	return d
 }

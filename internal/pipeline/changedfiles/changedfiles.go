@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,12 @@ func (s *Since) Reconfigures(ctx context.Context, file *pipeline.File, config *p
 		}
 	}
 	return "", false
+}
+
+// Rewrites tells whether a file changed, or can't be told of.
+func (s *Since) Rewrites(path string) bool {
+	inside, ok := inside(s.root, path)
+	return !ok || slices.Contains(s.changed, inside)
 }
 
 // inside is a path from a repository's root; ok is false outside of it.
