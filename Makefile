@@ -58,10 +58,9 @@ SEQUENTIAL := salve salve/internal/chart salve/internal/hotfix/archive salve/int
 	salve/internal/triage/results salve/internal/triage/show salve/internal/triage/simulation
 
 # Scripts of cli whose commands do nothing side by side: they read, sign, check and report.
-SEQUENTIAL_SCRIPTS := wrong-usage command-line config-file help sim misspelt report.* replay.* triage.* hotfix-.* \
-	prow-check prow-check-change prow-check-deploy pipeline-bicep pipeline-build pipeline-charts pipeline-config \
-	pipeline-folder pipeline-graph pipeline-references pipeline-render pipeline-topology pipeline-usage \
-	pipeline-validate pipeline-yaml
+SEQUENTIAL_SCRIPTS := wrong-usage command-line config-file help sim misspelt report.* triage-.* hotfix-.* \
+	prow-check prow-check-change prow-check-deploy pipeline-folder pipeline-graph pipeline-references pipeline-topology \
+	pipeline-usage pipeline-yaml
 space := $(subst ,, )
 sequential_scripts := ^TestScript$$/^($(subst $(space),|,$(strip $(SEQUENTIAL_SCRIPTS))))$$
 
