@@ -20,8 +20,8 @@ func (p Place) String() string { return strings.Join([]string{p.Cloud, p.Environ
 var filled = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
 
 // Places are those that a configuration and its overlays have something of their own for, in alphabetical order. It is
-// read before it is rendered, for what templates lead to depends on the place: a template is a text like any other here.
-// An environment without regions has one place without a region.
+// read before it is rendered, for what templates lead to depends on the place: here they are texts like any other. An
+// environment without regions has one place without a region.
 func Places(path string, overlays ...string) ([]Place, error) {
 	whole := map[string]any{}
 	for _, one := range append([]string{path}, overlays...) {

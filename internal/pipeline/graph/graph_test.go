@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -91,5 +92,40 @@ func TestReduced(t *testing.T) {
 		if diff := cmp.Diff(want, g.Dependencies(i)); diff != "" {
 			t.Error(diff)
 		}
+	}
+}
+
+// TestKeptEdgesAreShown although they follow from others, and stay kept.
+func TestKeptEdgesAreShown(t *testing.T) {
+	g := of(4, "ab", "bc", "ad").Keep([]graph.Edge{{Before: 0, After: 2}}).Reduced().Reduced()
+	for i, want := range [][]int{nil, {0}, {0, 1}, {0}} {
+		if diff := cmp.Diff(want, g.Dependencies(i)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	var drawn strings.Builder
+	if err := graph.DOT(&drawn, graph.Picture{Graph: g}); err != nil || strings.Count(drawn.String(), "style=dashed") != 1 {
+		t.Errorf("%v: %s", err, &drawn)
+	}
+}
+
+// TestVirtualNodesAreNotCounted: neither in waves, nor in paths, nor in words.
+func TestVirtualNodesAreNotCounted(t *testing.T) {
+	nodes := []graph.Node{{Name: "a"}, {Service: "S", Virtual: true}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+	g := graph.New(nodes, []graph.Edge{{Before: 0, After: 1}, {Before: 1, After: 2}, {Before: 3, After: 4}})
+	if diff := cmp.Diff([][]int{{0, 3}, {2, 4}}, g.Waves()); diff != "" {
+		t.Error(diff)
+	}
+	longer := graph.New(nodes, []graph.Edge{
+		{Before: 0, After: 1}, {Before: 1, After: 2}, {Before: 3, After: 4}, {Before: 4, After: 2},
+	})
+	if diff := cmp.Diff([]int{3, 4, 2}, longer.Critical(make([]time.Duration, 5))); diff != "" {
+		t.Error(diff)
+	}
+	var drawn strings.Builder
+	if err := graph.Text(&drawn, graph.Picture{Graph: longer, Measure: "by number of steps"}, 80); err != nil ||
+		!strings.HasPrefix(drawn.String(), "4 steps; critical path by number of steps: 3 steps\n") ||
+		!strings.Contains(drawn.String(), "after S, d\n") {
+		t.Errorf("%v: %s", err, &drawn)
 	}
 }

@@ -86,7 +86,8 @@ func (s *canvas) measure() {
 		s.width += wide + layerGap
 	}
 	s.width += margin - layerGap
-	s.width = max(s.width, 10*characters(s.Title)+2*margin, aboutWidth*characters(s.says(s.critical)+" "+s.legend())+2*margin)
+	head := max(10*characters(s.Title), aboutWidth*characters(s.says(s.critical)+" "+s.legend()))
+	s.width = max(s.width, head+2*margin)
 	s.height += headHeight + margin
 }
 

@@ -51,7 +51,8 @@ func Text(w io.Writer, p Picture, width int) error {
 	return out.Flush()
 }
 
-// after says what a node waits for, those of its own group without the group, and of its own service group without that.
+// after says what a node waits for, those of its own group without the group, and of its own service group without
+// that.
 func (g *Graph) after(i int) string {
 	if len(g.waits[i]) == 0 {
 		return ""

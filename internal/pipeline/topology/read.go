@@ -52,7 +52,8 @@ func (r *reader) file(path string, content []byte) {
 		return
 	}
 	if isPipeline(root) {
-		r.add(r.at(root), "topology", "give its file without --topology", "this is a pipeline, and no topology of service groups")
+		r.add(r.at(root), "topology", "give its file without --topology",
+			"this is a pipeline, and no topology of service groups")
 		return
 	}
 	fields := r.fields("a topology", root, "services", "entrypoints")
