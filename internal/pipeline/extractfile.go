@@ -129,6 +129,9 @@ func shellOf(from object) *Shell {
 		Identity: from.object("shellIdentity").value(), AKSCluster: from.text("aksCluster"), Outputs: from.texts("outputs"),
 		Observe: from.text("observe"),
 	}
+	if shell.Outputs == nil && from.field("outputs") != nil {
+		shell.Outputs = []Text{} // it declares that it has none
+	}
 	if dry := from.object("dryRun"); dry.exists() {
 		shell.DryRun = &DryRun{At: dry.at(), Command: dry.text("command"), Variables: dry.variables("variables")}
 	}
