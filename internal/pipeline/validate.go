@@ -58,6 +58,7 @@ func Validate(file *File, in Environment) (*File, diagnostic.List) {
 	v.programs()
 	v.folder()
 	v.parameters()
+	v.placeholders()
 	v.comments()
 	v.found.Sort()
 	return v.file, v.found
