@@ -117,6 +117,9 @@ func (s *Step) refer(in *reading, facts *schema.Facts) {
 func retryOf(from object) *Retry {
 	retry := &Retry{At: from.at(), ErrorContainsAny: from.texts("errorContainsAny"),
 		Count: from.number("maximumRetryCount")}
+	if count := from.field("maximumRetryCount"); count != nil {
+		retry.uncounted = count.Tag == schema.Template
+	}
 	if between := from.duration("durationBetweenRetries"); between != nil {
 		retry.Between = *between
 	}

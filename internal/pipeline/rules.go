@@ -16,7 +16,7 @@ var Rules = []diagnostic.Rule{
 	{ID: "yaml-tag", Says: "There are no tags.", Why: "Types come from the schema."},
 	{ID: "yaml-boolean", Says: "True and false are written as such.",
 		Why: "YAML 1.1, which rollout tools read, takes yes, no, on, off, y and n for them, also where a text is meant."},
-	{ID: "yaml-key", Says: "Keys are plain texts.", Why: "A mapping as a key is mostly a template without quotes."},
+	{ID: "yaml-key", Says: "Keys are plain texts.", Why: "A mapping as a key is mostly a template in one pair of braces, or within a text without quotes."},
 	{ID: "yaml-duplicate-key", Says: "A key stands once in its mapping.", Why: "Of two, one would be ignored."},
 	{ID: "unknown-field", Says: "All fields are those of the schema.",
 		Why: "A field that nobody reads is a mistake, mostly of spelling."},

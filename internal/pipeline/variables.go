@@ -179,7 +179,7 @@ func (v *validator) times(step *Step) {
 		case retry.Count > 0 && len(retry.ErrorContainsAny) == 0:
 			v.warn(step, retry.At, "retry-never", "say which errors in errorContainsAny",
 				"it is never tried again, because no error is named")
-		case retry.Count == 0 && len(retry.ErrorContainsAny) > 0:
+		case retry.Count == 0 && len(retry.ErrorContainsAny) > 0 && !retry.uncounted:
 			v.warn(step, retry.At, "retry-never", "give a maximumRetryCount above 0",
 				"it is never tried again, because maximumRetryCount is missing or 0")
 		}
