@@ -88,8 +88,9 @@ func saidLater(step *pipeline.Step, names ...string) bool {
 	})
 }
 
-// inPlace tells that an image is copied from the registry that it is to be in. As for rollout tools, there is nothing to
-// do then, whichever image it is; they compare before they look at the repository and the digest.
+// inPlace tells that an image is copied from the registry that it is to be in. As for rollout tools, there is nothing
+// to do then, whichever image it is; they compare before they look at the repository and the digest:
+// https://github.com/Azure/ARO-Tools/blob/main/pipelines/types/on-demand.sh
 func (s mirrored) inPlace(azure registry.Azure) bool {
 	return s.CopyFrom != fromLayout && s.SourceRegistry != "" && s.TargetACR != "" &&
 		s.SourceRegistry == azure.Host(s.TargetACR)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -99,6 +100,7 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 	found = append(found, misnamed(checked.outlines, services)...)
 	found = append(found, validateTogether(checked.outlines, services)...)
 	found.Sort()
+	found = slices.Compact(found) // files may share another one, with the same step
 	if found.Errors() > 0 {
 		a.exit = exitFailed
 	}

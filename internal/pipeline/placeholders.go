@@ -21,8 +21,8 @@ var othersNames = regexp.MustCompile(`^((meta|param|tmp)(_.*)?|address|scheme|na
 	`instance|metrics_path|scrape_interval|scrape_timeout|replica|alert|label|value|line|timestamp|error|` +
 	`error_details|main|init|file|doc|all|dict|class|version|future|pycache)$`)
 
-// placeholders warns of what looks like an input variable in the files of Helm steps, and is none. Rollout tools replace
-// those that the step has, and release everything else as it is.
+// placeholders warns of what looks like an input variable in the files of Helm steps, and is none. Rollout tools
+// replace those that the step has, and release everything else as it is.
 func (v *validator) placeholders() {
 	if v.in.FileOnly {
 		return

@@ -120,8 +120,8 @@ resourceGroups:
 	_, found = pipeline.Validate(parsed, pipeline.Environment{
 		Config: parseConfig(t, "map: {x: hush}\nlist: [hush]\ntext: t\n"), FileOnly: true,
 	})
-	want := "p.yaml:12:38: note: step fleet/a: variable A gets JSON here, because map in config.yaml is a mapping; other " +
-		"rollout tools give it in Go's form, map[…] [variable-json]\n" +
+	want := "p.yaml:12:38: note: step fleet/a: variable A gets JSON here, because map in config.yaml is a mapping; " +
+		"other rollout tools give it in Go's form, map[…] [variable-json]\n" +
 		"p.yaml:13:47: note: step fleet/a: variable A gets JSON here, because list in config.yaml is a list; other " +
 		"rollout tools give it in Go's form, [a b] [variable-json]\n"
 	if diff := cmp.Diff(want, lines(found)); diff != "" {

@@ -34,8 +34,8 @@ type Facts struct {
 // facts of each step, by the step's node.
 //
 // Where only isn't nil, it complains of no other nodes than those, and of the types of those alone that are true there:
-// the rest has been validated before. Actions that are not in the schema are unknown, but for those that own tells to be a site's
-// own; it may be nil.
+// the rest has been validated before. Actions that are not in the schema are unknown, but for those that own tells to
+// be a site's own; it may be nil.
 func Check(
 	path string, root *yaml.Node, only map[*yaml.Node]bool, own func(action string) bool,
 ) (map[*yaml.Node]*Facts, diagnostic.List) {
