@@ -107,16 +107,7 @@ func registeredProvider(namespace string, held any) (provider registerproviders.
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&read); err != nil {
-		var mistyped *json.UnmarshalTypeError
-		if errors.As(err, &mistyped) {
-			return provider, fmt.Errorf("%s is %s, and must be %s", strings.TrimSuffix(namespace+"."+mistyped.Field, "."),
-				map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list",
-					"object": "a mapping"}[strings.Fields(mistyped.Value)[0]],
-				map[reflect.Kind]string{reflect.Bool: "true or false", reflect.Slice: "a list", reflect.String: "a text",
-					reflect.Struct: "a mapping with " + providerFields}[mistyped.Type.Kind()])
-		}
-		unknown := strings.TrimPrefix(err.Error(), "json: unknown field ")
-		return provider, fmt.Errorf("%s has the field %s, and may have %s", namespace, unknown, providerFields)
+		return provider, misread(namespace, err)
 	}
 	provider = registerproviders.Provider{Namespace: namespace, Wait: read.Poll}
 	for _, one := range read.Features {
@@ -125,8 +116,39 @@ func registeredProvider(namespace string, held any) (provider registerproviders.
 	return provider, nil
 }
 
-// providerFields are those of a provider in a configuration.
-const providerFields = "poll: true and features: [{name: NAME, poll: true}]"
+// misread says what is wrong with a provider of the configuration, in its words and not in Go's.
+func misread(namespace string, err error) error {
+	const fields = "poll: true and features: [{name: NAME, poll: true}]"
+	var mistyped *json.UnmarshalTypeError
+	if !errors.As(err, &mistyped) {
+		unknown := strings.TrimPrefix(err.Error(), "json: unknown field ")
+		return fmt.Errorf("%s has the field %s, and may have %s", namespace, unknown, fields)
+	}
+	held, wanted := mistyped.Value, "a text"
+	switch mistyped.Type.Kind() {
+	case reflect.Bool:
+		wanted = "true or false"
+	case reflect.Slice:
+		wanted = "a list"
+	case reflect.Struct:
+		wanted = "a mapping with " + fields
+		if mistyped.Field != "" {
+			wanted = "a list of mappings such as {name: NAME, poll: true}"
+		}
+	default: // a name
+	}
+	for name, called := range map[string]string{
+		"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "a mapping",
+	} {
+		if strings.HasPrefix(mistyped.Value, name) {
+			held = called
+		}
+	}
+	if mistyped.Type.Kind() == reflect.Struct && mistyped.Field != "" {
+		held = "a list with " + held
+	}
+	return fmt.Errorf("%s is %s, and must be %s", strings.TrimSuffix(namespace+"."+mistyped.Field, "."), held, wanted)
+}
 
 // heldKind is what a value of a configuration is, for people.
 func heldKind(held any) string {
