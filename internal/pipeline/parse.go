@@ -43,7 +43,7 @@ func isTopology(root *yaml.Node) bool {
 
 // ParseWith parses a pipeline that may have actions of a site's own besides those of the schema.
 func ParseWith(path string, content []byte, own func(action string) bool) (*File, diagnostic.List) {
-	root, found := document(path, content)
+	root, found := templatedDocument(path, content)
 	if root == nil {
 		return nil, found
 	}

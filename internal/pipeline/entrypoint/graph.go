@@ -68,12 +68,17 @@ func Steps(services []*topology.Service, files map[string]*pipeline.File, order 
 	s := &stepGraph{services: services, files: files, index: map[graph.Node]int{}}
 	done := make([]int, len(services)) // the nodes for that a service group is rolled out
 	for _, i := range order.Order() {
-		done[i] = s.add(graph.Node{Service: services[i].ServiceGroup, Action: "rolled out", Virtual: true})
 		var before []int
 		for _, other := range order.Dependencies(i) {
 			before = append(before, done[other])
 		}
-		s.service(services[i], before, done[i])
+		file := files[services[i].ServiceGroup]
+		if len(order.Leads(i)) == 0 && file != nil && len(file.Steps()) > 0 {
+			s.service(services[i], before, nil) // nothing waits for it
+			continue
+		}
+		done[i] = s.add(graph.Node{Service: services[i].ServiceGroup, Action: "rolled out", Virtual: true})
+		s.service(services[i], before, []int{done[i]})
 	}
 	for _, service := range services {
 		s.external(service)
@@ -104,11 +109,13 @@ func (s *stepGraph) wait(after int, before ...int) {
 	}
 }
 
-// service adds the steps of a service group, between what it waits for and that it is rolled out.
-func (s *stepGraph) service(service *topology.Service, before []int, done int) {
+// service adds the steps of a service group, between what it waits for and that it is rolled out, where that is a node.
+func (s *stepGraph) service(service *topology.Service, before, done []int) {
 	file := s.files[service.ServiceGroup]
 	if file == nil || len(file.Steps()) == 0 {
-		s.wait(done, before...)
+		for _, after := range done {
+			s.wait(after, before...)
+		}
 		return
 	}
 	own := file.Graph()
@@ -125,8 +132,11 @@ func (s *stepGraph) service(service *topology.Service, before []int, done int) {
 		if len(own.Dependencies(i)) == 0 {
 			s.wait(first+i, before...)
 		}
-		if len(own.Leads(i)) == 0 {
-			s.wait(done, first+i)
+		if len(own.Leads(i)) > 0 {
+			continue
+		}
+		for _, after := range done {
+			s.wait(after, first+i)
 		}
 	}
 }
