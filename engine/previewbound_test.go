@@ -72,7 +72,7 @@ func TestPreviewOfARunThatTakesTheOpenOnesPlace(t *testing.T) {
 	options := engine.Options{Supersede: func(*journal.History) error { return keep }}
 	result, err := b.Plan(t.Context(), other, options)
 	if want := []string{"hang-sign", "switch-off"}; err != nil || !slices.Equal(planned(result), want) ||
-		len(result.Warnings) > 0 {
+		len(result.Warnings) != 1 || !strings.HasSuffix(result.Warnings[0], "a run would close it") {
 		t.Errorf("%+v, %v", result, err)
 	}
 	keep = errors.New("it is not known what it did")
