@@ -86,7 +86,7 @@ type entrypointPlanDocument struct {
 
 // preview prints the plan with all that is known, and changes nothing.
 func (e *entrypointRun) preview(ctx context.Context) error {
-	all, unfit := make([]previewedGroup, 0, len(e.plan.Groups)), false
+	all, unfit := make([]previewedGroup, 0, len(e.plan.Groups)), ""
 	for _, group := range e.plan.Groups {
 		one := previewedGroup{ServiceGroup: group.Name, After: group.After}
 		seen, err := e.pipelines[group.Name].previewed(ctx)
@@ -96,7 +96,10 @@ func (e *entrypointRun) preview(ctx context.Context) error {
 		case err != nil:
 			one.Unknown = e.app.ownCommands(err.Error())
 		default:
-			one.Plan, unfit = &seen, unfit || seen.unfit
+			one.Plan = &seen
+			if seen.unfit != "" && unfit == "" {
+				unfit = fmt.Sprintf("service group %s: %s", group.Name, seen.unfit)
+			}
 		}
 		all = append(all, one)
 	}
@@ -104,7 +107,8 @@ func (e *entrypointRun) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	says, err := e.unchanged(e.app, made, unfit)
+	made = made.unless(e.app, unfit)
+	says, err := e.unchanged(e.app, made)
 	if err != nil {
 		return err
 	}

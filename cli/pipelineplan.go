@@ -20,6 +20,8 @@ type proposedPlan struct {
 	Plan string `json:"plan,omitempty"`
 	// Refused is why a run would change nothing; empty where it would act, or has nothing left to do.
 	Refused string `json:"refused,omitempty"`
+	// Warnings are what is not in the way of a run, such as another one that is open.
+	Warnings []string `json:"warnings,omitempty"`
 
 	exit  int
 	whole *runbook.Plan
@@ -33,12 +35,28 @@ func proposedBy(result engine.Result, err error) (proposedPlan, error) {
 		return proposedPlan{Refused: invalid.Reason, exit: exitFailed}, nil
 	case err != nil:
 		return proposedPlan{}, err
-	case result.Outcome != "":
-		return proposedPlan{Refused: result.Reason, exit: exitOf(result.Outcome)}, nil
-	case result.Plan == nil:
-		return proposedPlan{}, nil
 	}
-	return proposedPlan{Plan: result.Plan.Digest, whole: result.Plan}, nil
+	made := proposedPlan{Warnings: result.Warnings}
+	switch {
+	case result.Outcome != "":
+		made.Refused, made.exit = result.Reason, exitOf(result.Outcome)
+	case result.Plan != nil:
+		made.Plan, made.whole = result.Plan.Digest, result.Plan
+	}
+	return made, nil
+}
+
+// unless is the plan where nothing else keeps a run from beginning, which the engine doesn't ask before something is
+// built. Commands that it names are completed.
+func (p proposedPlan) unless(a *app, unfit string) proposedPlan {
+	if unfit != "" && p.Refused == "" {
+		p = proposedPlan{Refused: unfit, Warnings: p.Warnings, exit: exitFailed}
+	}
+	p.Refused = a.ownCommands(p.Refused)
+	for i, warning := range p.Warnings {
+		p.Warnings[i] = a.ownCommands(warning)
+	}
+	return p
 }
 
 // propose makes the plan of a pipeline as a run would.
@@ -55,26 +73,23 @@ func (e *entrypointRun) propose(ctx context.Context) (proposedPlan, error) {
 	return proposedBy(runner.Plan(ctx, e.plan, entrypoint.Options{AllowOlder: e.options.AllowOlder, Plan: e.expected}))
 }
 
-// unchanged is how a preview ends: what would become of a run, and how to begin one. A plan that was asked for is written
-// before anybody is told to execute it.
-func (r *pipelineRequest) unchanged(a *app, made proposedPlan, unfit bool) (says string, _ error) {
+// unchanged is how a preview ends: what would become of a run, and how to begin one. A plan that was asked for is
+// written before anybody is told to execute it.
+func (r *pipelineRequest) unchanged(a *app, made proposedPlan) (says string, _ error) {
 	a.exit = made.exit
-	if unfit {
-		a.exit = exitFailed
+	for _, warning := range made.Warnings {
+		says += "Warning: " + warning + "\n"
 	}
 	switch {
-	case unfit:
-		return "Nothing was changed, and a run would be refused.", nil
 	case made.Refused != "":
-		return "Nothing was changed, and a run would be refused: " + made.Refused + r.unwritten(), nil
+		return says + "Nothing was changed, and a run would be refused: " + made.Refused + r.unwritten(), nil
 	case made.whole == nil:
-		return "Nothing was changed, and nothing is left to do." + r.unwritten(), nil
+		return says + "Nothing was changed, and nothing is left to do." + r.unwritten(), nil
 	}
-	act := a.actCommand()
 	if r.planFile != "" {
-		return "Nothing was changed. To act: " + boundTo(act, r.planFile), writePlanFile(r.planFile, *made.whole)
+		return says + "Nothing was changed. To act: " + a.boundCommand(r.planFile), writePlanFile(r.planFile, *made.whole)
 	}
-	says = "Nothing was changed. To act: " + act
+	says += "Nothing was changed. To act: " + a.actCommand()
 	if r.plan == "" {
 		says += fmt.Sprintf("\nPlan %s: with --plan and this digest, a run executes exactly that or nothing.", made.Plan)
 	}
@@ -89,8 +104,8 @@ func (r *pipelineRequest) unwritten() string {
 	return "\nNo plan is written to " + r.planFile + "."
 }
 
-// openHeader is that of the run that is open on a target; nil where there is none, or none that can be read, which is for the engine to
-// refuse.
+// openHeader is that of the run that is open on a target; nil where there is none, or none that can be read, which is
+// for the engine to refuse.
 func openHeader(ctx context.Context, kept *journal.Location, target string) *journal.Header {
 	peeked, err := kept.Peek(ctx, target)
 	if err != nil {

@@ -23,8 +23,8 @@ type previewed struct {
 	Steps    []rollout.Preview `json:"steps"`
 
 	digest string
-	// unfit: a run would be refused.
-	unfit bool
+	// unfit is why a run would be refused; empty where this machine can execute all programs.
+	unfit string
 }
 
 // rolloutPlanDocument is what salve pipeline run --dry-run would do.
@@ -42,10 +42,14 @@ func (j *pipelineRun) previewed(ctx context.Context) (previewed, error) {
 		return previewed{}, err
 	}
 	fits := j.programsFit().Evaluate(ctx, nil)
-	return previewed{
+	seen := previewed{
 		Target: j.plan.Target().Name, Revision: j.plan.Inputs.Revision, Programs: fits.Reason, Steps: steps,
-		digest: j.plan.Inputs.Digest, unfit: fits.Answer != runbook.AnswerHolds,
-	}, nil
+		digest: j.plan.Inputs.Digest,
+	}
+	if fits.Answer != runbook.AnswerHolds {
+		seen.unfit = fits.Reason
+	}
+	return seen, nil
 }
 
 // preview prints the plan with all that is known, and changes nothing.
@@ -58,7 +62,8 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	says, err := j.unchanged(j.app, made, seen.unfit)
+	made = made.unless(j.app, seen.unfit)
+	says, err := j.unchanged(j.app, made)
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,13 @@ func (o Options) checkInputs(record *journal.Record, asked journal.Header) error
 	if want == nil || want.Plan == nil || want.StepsOnly || record.PastReturn() {
 		return nil
 	}
-	other := runbook.Differences(runbook.Plan{Inputs: want.Plan.Inputs}, runbook.Plan{Inputs: redact.JSON(asked.Inputs)})
+	now := runbook.Plan{Inputs: redact.JSON(asked.Inputs)}
+	other := runbook.Differences(runbook.Plan{Inputs: want.Plan.Inputs}, now)
 	if len(other) == 0 {
 		return nil
 	}
-	return &InvalidError{fmt.Sprintf("the plan has changed: %s; run %s is open on this target, and stays open",
-		inWordsOf(other), record.Run)}
+	return &InvalidError{fmt.Sprintf("run %s is open on this target, and stays open: the plan has changed: %s",
+		record.Run, inWordsOf(other))}
 }
 
 // bound is the plan that a run may execute, by what was asked for or else by its record; nil where there is none. The
@@ -40,7 +41,9 @@ func (o Options) bound(history *journal.History) *ExpectedPlan {
 
 // checkSuperseding refuses to close an open run in favour of one that would then refuse its plan: that is executed, or
 // nothing happens.
-func (e *Engine) checkSuperseding(ctx context.Context, book runbook.Runbook, open *journal.Record, options Options) error {
+func (e *Engine) checkSuperseding(
+	ctx context.Context, book runbook.Runbook, open *journal.Record, options Options,
+) error {
 	if options.Plan == nil || options.Plan.StepsOnly {
 		return nil
 	}

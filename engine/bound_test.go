@@ -27,7 +27,7 @@ func (b *bench) watts(watts int) runbook.Runbook {
 // TestOpenRunKeepsTheInputsOfItsPlan in the middle of it too, where evidence may have moved: those of the plan that is
 // asked for, else those of the one that it was started with.
 func TestOpenRunKeepsTheInputsOfItsPlan(t *testing.T) {
-	const changed = "the plan has changed: inputs.watts: was 60, now 40; run run-1 is open on this target, and stays open"
+	const changed = "run run-1 is open on this target, and stays open: the plan has changed: inputs.watts: was 60, now 40"
 	for name, row := range map[string]struct {
 		bound, again bool
 		watts        int
@@ -102,6 +102,11 @@ func TestOpenRunIsNotClosedForAPlanThatIsRefused(t *testing.T) {
 	told := 0
 	b.Watch = func(engine.Event) { told++ }
 	options.Plan = &engine.ExpectedPlan{Digest: plan.Plan.Digest, Plan: plan.Plan}
+	previewed, err := b.Plan(context.Background(), b.watts(60), options)
+	if err != nil || previewed.Outcome != runbook.Failed || len(previewed.Warnings) > 0 {
+		t.Errorf("previewed %+v, %v", previewed, err)
+	}
+	told = 0
 	_, err = b.Run(context.Background(), b.watts(60), options)
 	if want := "run run-1 is open on this target, with other inputs or content, and stays open: the plan has changed: " +
 		"evidence lamp-in-sight eye.identity: was 1, now 2"; err == nil || err.Error() != want {

@@ -44,16 +44,16 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 	if err != nil {
 		return Result{}, err
 	}
-	switch {
-	case open != nil:
-		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target: a run would go on with it", open.Run))
-	case found != nil:
-		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target, with other inputs or content: "+
-			"a run would close it", found.Run))
-	}
 	verdict, err := x.preview(limited, withPlan)
 	if err != nil {
 		return Result{}, err
+	}
+	switch {
+	case open != nil:
+		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target: a run would go on with it", open.Run))
+	case found != nil && (verdict.Outcome == "" || options.Plan == nil):
+		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target, with other inputs or content: "+
+			"a run would close it", found.Run))
 	}
 	result := x.result(verdict)
 	result.Run, result.Open = "", false
