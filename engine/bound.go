@@ -44,7 +44,7 @@ func (o Options) bound(history *journal.History) *ExpectedPlan {
 func (e *Engine) checkSuperseding(
 	ctx context.Context, book runbook.Runbook, open *journal.Record, options Options,
 ) error {
-	if options.Plan == nil || options.Plan.StepsOnly {
+	if options.Plan == nil {
 		return nil
 	}
 	limited, cancel := clock.WithTimeout(ctx, e.Clock, book.Budget)

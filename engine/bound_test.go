@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"salve/engine"
 	"salve/journal"
@@ -71,6 +72,70 @@ func TestOpenRunKeepsTheInputsOfItsPlan(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOpenRunGoesOnWithOtherInputsThanItsPlan where that is what was agreed to, or nothing is asked any more.
+func TestOpenRunGoesOnWithOtherInputsThanItsPlan(t *testing.T) {
+	t.Run("an approval has lowered them", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			b, people, options := gated(t)
+			people.answer = saying(func(s *engine.Said) { s.Limits = map[string]int{"watts": 10} })
+			options.Plan = &engine.ExpectedPlan{Digest: b.preview(b.limited(60)).Plan.Digest}
+			ctx, cancel := context.WithCancelCause(context.Background())
+			book := b.limited(60)
+			book.Lowered = func(limits map[string]int) (runbook.Runbook, error) {
+				lowered := b.limited(limits["watts"])
+				lowered.Steps[0].Await = func(context.Context, runbook.Run) error {
+					cancel(engine.ErrInterrupted)
+					return ctx.Err()
+				}
+				return recordedBook(lowered), nil
+			}
+			if result, err := b.Run(ctx, book, options); err != nil || !result.Open {
+				t.Fatalf("%+v, %v", result, err)
+			}
+			people.answer = saying(asIs)
+			result, err := b.Resume(context.Background(), b.limited(10), "run-1", engine.Options{})
+			if err != nil || result.Outcome != runbook.Remediated {
+				t.Errorf("%+v, %v", result, err)
+			}
+		})
+	})
+	t.Run("past its point of no return", func(t *testing.T) {
+		b := newBench(t)
+		plan := b.preview(b.watts(60)).Plan
+		bound := sameWhateverItsInputs(&engine.ExpectedPlan{Digest: plan.Digest, Plan: plan})
+		b.stopped(b.watts(60), 1, bound)
+		if result, err := b.Run(context.Background(), b.watts(40), bound); err != nil ||
+			result.Outcome != runbook.Remediated {
+			t.Errorf("%+v, %v", result, err)
+		}
+	})
+	t.Run("they are masked in the plan", func(t *testing.T) {
+		b := newBench(t)
+		secret := func() runbook.Runbook {
+			book := b.book()
+			book.Inputs = map[string]string{"password": "h1dden-word"}
+			return book
+		}
+		plan := b.preview(secret()).Plan
+		bound := sameWhateverItsInputs(&engine.ExpectedPlan{Digest: plan.Digest, Plan: plan})
+		b.stopped(secret(), 0, bound)
+		if result, err := b.Run(context.Background(), secret(), bound); err != nil ||
+			result.Outcome != runbook.Remediated {
+			t.Errorf("%+v, %v", result, err)
+		}
+	})
+	t.Run("somebody agreed to the steps alone", func(t *testing.T) {
+		b := newBench(t)
+		plan := b.preview(b.watts(60)).Plan
+		shown := sameWhateverItsInputs(&engine.ExpectedPlan{Digest: plan.Digest, Plan: plan, StepsOnly: true})
+		b.stopped(b.watts(60), 0, sameWhateverItsInputs(nil))
+		if result, err := b.Run(context.Background(), b.watts(40), shown); err != nil ||
+			result.Outcome != runbook.Remediated {
+			t.Errorf("%+v, %v", result, err)
+		}
+	})
 }
 
 // TestRunBoundToADigestGoesOnWithIt: the same command again resumes it, and the whole plan is in the record.
