@@ -187,3 +187,25 @@ func TestOpenRunIsNotClosedForAPlanThatIsRefused(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
+
+// TestBoundRunGoesOnAfterItsPreflight: what was tidied up is done, and evidence of before is no more.
+func TestBoundRunGoesOnAfterItsPreflight(t *testing.T) {
+	b := newBench(t)
+	ladder := true
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	b.sees = func() runbook.Finding {
+		identity := "behind a ladder"
+		if !ladder {
+			identity = "in plain sight"
+			cancel(engine.ErrInterrupted)
+		}
+		return runbook.Yes("there it is").WithEvidence(runbook.Evidence{Source: "eye", Identity: identity})
+	}
+	plan := b.preview(b.untidy(&ladder)).Plan
+	bound := engine.Options{Plan: &engine.ExpectedPlan{Digest: plan.Digest, Plan: plan}}
+	if result, err := b.Run(ctx, b.untidy(&ladder), bound); err != nil || !result.Open || ladder {
+		t.Fatalf("%+v, %v, ladder %v", result, err, ladder)
+	}
+	expect(t, b.runWith(b.untidy(&ladder), bound), runbook.Remediated, "")
+}
