@@ -13,7 +13,7 @@ import (
 )
 
 // kills is a sample; make sweep asks for fifty, which take two minutes.
-var kills = flag.Int("kills", 12, "how often salve run is killed")
+var kills = flag.Int("kills", 6, "how often salve run is killed")
 
 // longestLife bounds the lives of killed processes: some die before their lease is
 // theirs, some after several steps.

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -84,12 +85,17 @@ func read(since string, only []string) (asked []*bench, err error) {
 		}
 	}
 	equivalent, listErr := os.ReadFile(list)
+	var stale []error
 	for _, cells := range row.FindAllStringSubmatch(string(equivalent), -1) {
 		key := strings.ReplaceAll(strings.Join(cells[1:4], " | "), `\|`, "|")
 		if known[key] == nil {
-			return nil, fmt.Errorf("%s: stale entry, nothing of this kind is in the code: %s", list, key)
+			stale = append(stale, fmt.Errorf("%s: stale entry, nothing of this kind is in the code: %s", list, key))
+			continue
 		}
 		known[key].verdict = "equivalent"
+	}
+	if err := errors.Join(stale...); err != nil {
+		return nil, err
 	}
 	return asked, cmp.Or(err, listErr)
 }
