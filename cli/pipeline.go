@@ -63,7 +63,7 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 func (a *app) environmentOf(config *pipeline.Config, fileOnly bool) pipeline.Environment {
 	return pipeline.Environment{
 		Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: a.pipelineRunbooks(),
-		Fields: refusedFields(),
+		Fields: refusedFields(), Unread: unreadField,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/utils/clock"
 
@@ -152,11 +153,12 @@ func absolute(path string) (string, error) {
 	return whole, nil
 }
 
-// sayWithoutEffect says which fields of a pipeline do nothing when it is run here.
+// sayWithoutEffect says what of a pipeline is otherwise when it is run here: which fields do nothing, which actions are
+// programs', and which variables other rollout tools write in another form.
 func (a *app) sayWithoutEffect(found diagnostic.List) error {
 	var none diagnostic.List
 	for _, one := range found {
-		if one.Rule == "no-effect" || one.Rule == "own-action" {
+		if slices.Contains([]string{"no-effect", "own-action", "variable-json"}, one.Rule) {
 			none = append(none, one)
 		}
 	}
@@ -334,6 +336,12 @@ func (e examined) fit() runbook.Finding {
 		return runbook.No("%s", e.Unfit).WithOutcome(runbook.Failed)
 	}
 	able := fmt.Sprintf(" examined, and %s can execute ", e.Host)
-	return runbook.Yes("%s", report.Count(e.Examined, "program was"+able+"it", "programs were"+able+"them")+
-		untold(build.Examination{Untold: e.Untold}))
+	says := report.Count(e.Examined, "program was"+able+"it", "programs were"+able+"them")
+	switch {
+	case e.Examined == 0 && len(e.Untold) > 0:
+		says = "no program was examined"
+	case e.Examined == 0:
+		says = "no step names a program to examine"
+	}
+	return runbook.Yes("%s", says+untold(build.Examination{Untold: e.Untold}))
 }

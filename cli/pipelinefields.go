@@ -29,6 +29,24 @@ func refusedFields() map[string]map[string]pipeline.Refusal {
 	}
 }
 
+// unreadField tells that a step never looks at a field: of an image that is where it is to be mirrored to, nothing more
+// is asked. Validation knows no cloud, so that the registry of any will do.
+func unreadField(step *pipeline.Step, field string) bool {
+	if step.Action.Value != actionImageMirror || field != "repository" && field != "digest" {
+		return false
+	}
+	said, err := mirroredBy(step)
+	if err != nil {
+		return false
+	}
+	for _, suffixes := range cloudSuffixes() {
+		if said.inPlace(registry.Azure{RegistrySuffix: suffixes[0]}) {
+			return true
+		}
+	}
+	return false
+}
+
 // noNamespaces refuses namespaces of resource providers, with commas between them.
 func noNamespaces(list string) error {
 	names := strings.Split(list, ",")

@@ -51,21 +51,35 @@ type helmAction struct {
 // is how the step names it.
 type invalidFileError struct {
 	named string
-	found diagnostic.Diagnostic
+	found diagnostic.List
 }
 
 func (e *invalidFileError) Error() string {
-	if e.found.Position.Line == 0 {
-		return e.named + ": " + e.found.Message
+	says := make([]string, 0, len(e.found))
+	for _, one := range e.found {
+		where := e.named
+		if one.Position.Line > 0 {
+			where = fmt.Sprintf("%s:%d", e.named, one.Position.Line)
+		}
+		says = append(says, where+": "+one.Message)
 	}
-	return fmt.Sprintf("%s:%d: %s", e.named, e.found.Position.Line, e.found.Message)
+	return strings.Join(says, "; ")
 }
+
+// invalidFilesError is all that is wrong with the files of a step.
+type invalidFilesError struct{ each []error }
+
+func (e *invalidFilesError) Error() string {
+	return strings.ReplaceAll(errors.Join(e.each...).Error(), "\n", "; ")
+}
+
+func (e *invalidFilesError) Unwrap() []error { return e.each }
 
 func (h *helmAction) invalid(named, message string) error {
 	at := diagnostic.Position{File: h.path(named)}
-	return &invalidFileError{named, diagnostic.Diagnostic{
+	return &invalidFileError{named, diagnostic.List{{
 		Position: at, Severity: diagnostic.Error, Rule: "undeployable", Message: message,
-	}}
+	}}}
 }
 
 // released is what a Helm step says, with values in the place of references.
@@ -122,21 +136,35 @@ func (h *helmAction) order(
 	if step.Timeout != nil {
 		order.Timeout = step.Timeout.Duration
 	}
-	// The chart comes last: what else is wrong is said although it isn't in its registry yet.
+	var wrong []error
 	if err := h.read(said.ValuesFile, given, &order.Values); err != nil {
-		return order, err
+		wrong = append(wrong, err)
 	}
 	for _, file := range said.NamespaceFiles {
 		var namespace corev1.Namespace
-		if err := h.read(file, given, &namespace); err != nil {
-			return order, err
+		err := h.read(file, given, &namespace)
+		if err == nil && (namespace.Kind != "Namespace" || namespace.Name == "") {
+			err = h.invalid(file, "it is no Namespace with a name")
 		}
-		if namespace.Kind != "Namespace" || namespace.Name == "" {
-			return order, h.invalid(file, "it is no Namespace with a name")
+		if err != nil {
+			wrong = append(wrong, err)
 		}
 		order.Namespaces = append(order.Namespaces, namespace)
 	}
-	var err error
+	// The chart comes last: what else is wrong is said although it isn't in its registry yet.
+	err := h.chart(ctx, said, &order)
+	if len(wrong) == 0 {
+		return order, err
+	}
+	var unread *unreadError
+	if err != nil && !errors.As(err, &unread) {
+		wrong = append(wrong, err)
+	}
+	return order, &invalidFilesError{wrong}
+}
+
+// chart reads what a step releases.
+func (h *helmAction) chart(ctx context.Context, said released, order *helmrelease.Order) (err error) {
 	switch inRegistry := strings.HasPrefix(said.ChartDir, "oci://"); {
 	case h.unbuilt, inRegistry && h.charts == nil:
 		err = &unreadError{fmt.Errorf("chartDir: %s is not read yet", said.ChartDir)}
@@ -147,7 +175,7 @@ func (h *helmAction) order(
 	default:
 		order.Chart, order.Origin, err = h.charts.chart(ctx, said.ChartDir)
 	}
-	return order, err
+	return err
 }
 
 func (h *helmAction) path(named string) string {
@@ -165,8 +193,10 @@ func (h *helmAction) read(named string, given map[string]string, into any) error
 	}
 	text, found := h.config.Fill(named, string(content), func(value string) string { return value })
 	if found.Errors() > 0 {
-		found[0].Position.File = h.path(named)
-		return &invalidFileError{named, found[0]}
+		for i := range found {
+			found[i].Position.File = h.path(named)
+		}
+		return &invalidFileError{named, found}
 	}
 	places := make([]string, 0, 2*len(given))
 	for name, value := range given {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 
@@ -55,24 +56,48 @@ func (*mirrorAction) Capabilities() rollout.Capabilities {
 
 // Check refuses a way to copy that nobody knows, and what names no image, as far as that is known before the step's
 // turn.
-func (*mirrorAction) Check(_ context.Context, step *pipeline.Step) error {
-	values := make([]any, 0, len(step.Fields))
-	for _, field := range step.Fields {
-		values = append(values, field.Literal)
-	}
-	var said mirrored
-	if err := step.Decode(values, &said); err != nil {
+func (m *mirrorAction) Check(_ context.Context, step *pipeline.Step) error {
+	said, err := mirroredBy(step)
+	if err != nil {
 		return err
 	}
 	if said.CopyFrom != "" && said.CopyFrom != fromLayout {
 		return fmt.Errorf("copyFrom: %s is not supported: images are mirrored from a registry or an %s", said.CopyFrom,
 			fromLayout)
 	}
-	if said.SourceRegistry == "" || said.Repository == "" || said.Digest == "" {
-		return nil // what another step says
+	azure := registry.Azure{RegistrySuffix: cloudSuffixes()[m.cloud.name][0]}
+	if said.CopyFrom == fromLayout || said.inPlace(azure) || saidLater(step, "sourceRegistry", "repository", "digest") {
+		return nil
 	}
 	return registry.Image{Registry: said.SourceRegistry, Repository: said.Repository, Digest: said.Digest}.Validate()
 }
+
+// mirroredBy is what a step says, as far as that is known before its turn.
+func mirroredBy(step *pipeline.Step) (said mirrored, err error) {
+	values := make([]any, 0, len(step.Fields))
+	for _, field := range step.Fields {
+		values = append(values, field.Literal)
+	}
+	return said, step.Decode(values, &said)
+}
+
+// saidLater tells that what one of a step's fields holds is not known before its turn.
+func saidLater(step *pipeline.Step, names ...string) bool {
+	return slices.ContainsFunc(step.Fields, func(field pipeline.Field) bool {
+		return field.Literal == nil && slices.Contains(names, field.Path[0])
+	})
+}
+
+// inPlace tells that an image is copied from the registry that it is to be in. As for rollout tools, there is nothing
+// to do then, whichever image it is; they compare before they look at the repository and the digest:
+// https://github.com/Azure/ARO-Tools/blob/main/pipelines/types/on-demand.sh
+func (s mirrored) inPlace(azure registry.Azure) bool {
+	return s.CopyFrom != fromLayout && s.SourceRegistry != "" && s.TargetACR != "" &&
+		s.SourceRegistry == azure.Host(s.TargetACR)
+}
+
+// nothingToMirror is why such a step does nothing.
+const nothingToMirror = "nothing is to be mirrored: source and target are the same registry"
 
 // Run mirrors what lacks.
 func (m *mirrorAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
@@ -88,8 +113,8 @@ func (m *mirrorAction) run(ctx context.Context, attempt *rollout.Attempt) (rollo
 	if err != nil {
 		return rollout.Outcome{}, err
 	}
-	if in.Source == in.Target {
-		return rollout.Outcome{Result: journal.Done, Reason: "the source is the target"}, nil
+	if in.Source.Registry == in.Target.Registry {
+		return rollout.Outcome{Result: journal.Done, Reason: nothingToMirror}, nil
 	}
 	book, err := mirrorimage.New(world, in)
 	if err != nil {
@@ -114,8 +139,8 @@ func (m *mirrorAction) Preview(ctx context.Context, attempt *rollout.Attempt) (s
 	switch {
 	case err != nil:
 		return "", err
-	case in.Source == in.Target:
-		return "the source is the target: nothing would be copied", nil
+	case in.Source.Registry == in.Target.Registry:
+		return nothingToMirror, nil
 	}
 	return mirrorimage.Preview(ctx, world, in)
 }
@@ -139,7 +164,7 @@ func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World,
 		transport = layout.Over(transport)
 	}
 	in.Target = registry.Image{Registry: azure.Host(step.TargetACR), Repository: step.Repository, Digest: in.Source.Digest}
-	if in.Source != in.Target {
+	if in.Source.Registry != in.Target.Registry {
 		if _, err := mirrorimage.Replayed(in, runbook.Target{}); err != nil {
 			return world, in, err
 		}

@@ -20,3 +20,16 @@ func TestRunbookPreview(t *testing.T) {
 		})
 	}
 }
+
+func TestProgramsThatFit(t *testing.T) {
+	for want, found := range map[string]examined{
+		"no step names a program to examine":                                  {Host: "linux/amd64"},
+		"no program was examined; 1 can't be told before the steps run ($ME)": {Host: "linux/amd64", Untold: []string{"$ME"}},
+		"1 program was examined, and linux/amd64 can execute it":              {Examined: 1, Host: "linux/amd64"},
+		"2 programs were examined, and linux/amd64 can execute them":          {Examined: 2, Host: "linux/amd64"},
+	} {
+		if got := found.fit().Reason; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -72,38 +73,94 @@ func registeredFeatures(r *registerAction, step *pipeline.Step, values []any) ([
 	if !found {
 		return nil, fmt.Errorf("providerConfigRef: %s leads nowhere in the configuration", said.ProviderConfigRef)
 	}
-	raw, err := json.Marshal(held)
-	if err != nil {
-		return nil, fmt.Errorf("providerConfigRef: %s: %w", said.ProviderConfigRef, err)
-	}
-	type feature struct {
-		Name string `json:"name"`
-		Poll bool   `json:"poll"`
-	}
-	var read map[string]struct {
-		Poll     bool      `json:"poll"`
-		Features []feature `json:"features"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&read); err != nil {
-		var mistyped *json.UnmarshalTypeError
-		if errors.As(err, &mistyped) {
-			err = fmt.Errorf("%s is there, and not Microsoft.Compute: {poll: true, features: [{name: NAME, poll: true}]}",
-				mistyped.Value)
-		}
-		return nil, fmt.Errorf("providerConfigRef: %s must lead to namespaces, each with poll and features: %w",
-			said.ProviderConfigRef, err)
+	where := said.ProviderConfigRef + " in " + r.config.Path
+	read, is := held.(map[string]any)
+	if !is {
+		return nil, fmt.Errorf("providerConfigRef: %s is %s, and must be a mapping of namespaces, such as "+
+			"Microsoft.Compute: {poll: true, features: [{name: NAME, poll: true}]}", where, heldKind(held))
 	}
 	var all []registerproviders.Provider
 	for _, namespace := range slices.Sorted(maps.Keys(read)) {
-		provider := registerproviders.Provider{Namespace: namespace, Wait: read[namespace].Poll}
-		for _, one := range read[namespace].Features {
-			provider.Features = append(provider.Features, registerproviders.Feature{Name: one.Name, Wait: one.Poll})
+		provider, err := registeredProvider(namespace, read[namespace])
+		if err != nil {
+			return nil, fmt.Errorf("providerConfigRef: %s: %w", where, err)
 		}
 		all = append(all, provider)
 	}
 	return all, nil
+}
+
+// registeredProvider reads one provider of the configuration.
+func registeredProvider(namespace string, held any) (provider registerproviders.Provider, err error) {
+	type feature struct {
+		Name string `json:"name"`
+		Poll bool   `json:"poll"`
+	}
+	var read struct {
+		Poll     bool      `json:"poll"`
+		Features []feature `json:"features"`
+	}
+	raw, err := json.Marshal(held)
+	if err != nil {
+		return provider, fmt.Errorf("%s: %w", namespace, err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&read); err != nil {
+		return provider, misread(namespace, err)
+	}
+	provider = registerproviders.Provider{Namespace: namespace, Wait: read.Poll}
+	for _, one := range read.Features {
+		provider.Features = append(provider.Features, registerproviders.Feature{Name: one.Name, Wait: one.Poll})
+	}
+	return provider, nil
+}
+
+// misread says what is wrong with a provider of the configuration, in its words and not in Go's.
+func misread(namespace string, err error) error {
+	const fields = "poll: true and features: [{name: NAME, poll: true}]"
+	var mistyped *json.UnmarshalTypeError
+	if !errors.As(err, &mistyped) {
+		unknown := strings.TrimPrefix(err.Error(), "json: unknown field ")
+		return fmt.Errorf("%s has the field %s, and may have %s", namespace, unknown, fields)
+	}
+	held, wanted := mistyped.Value, "a text"
+	switch mistyped.Type.Kind() {
+	case reflect.Bool:
+		wanted = "true or false"
+	case reflect.Slice:
+		wanted = "a list"
+	case reflect.Struct:
+		wanted = "a mapping with " + fields
+		if mistyped.Field != "" {
+			wanted = "a list of mappings such as {name: NAME, poll: true}"
+		}
+	default: // a name
+	}
+	for name, called := range map[string]string{
+		"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "a mapping",
+	} {
+		if strings.HasPrefix(mistyped.Value, name) {
+			held = called
+		}
+	}
+	if mistyped.Type.Kind() == reflect.Struct && mistyped.Field != "" {
+		held = "a list with " + held
+	}
+	return fmt.Errorf("%s is %s, and must be %s", strings.TrimSuffix(namespace+"."+mistyped.Field, "."), held, wanted)
+}
+
+// heldKind is what a value of a configuration is, for people.
+func heldKind(held any) string {
+	switch held.(type) {
+	case string:
+		return "a text"
+	case bool:
+		return "true or false"
+	case []any:
+		return "a list"
+	}
+	return "a number"
 }
 
 // registeredProviders are those that a ResourceProviderRegistration step names: a list, or a text with commas.

@@ -20,8 +20,9 @@ func TestStepsHaveNamesInAzureOfTheirOwn(t *testing.T) {
 	}
 	valid, seen := regexp.MustCompile(`^svc-deploy-svc-[0-9a-f]{8}$`), map[string]string{}
 	for _, one := range [][3]string{
-		{"svc", "deploy-svc", "Example.Fleet"}, {"svc", "deploy svc", "Example.Fleet"}, {"svc", "deploy_svc", "Example.Fleet"},
-		{"svc", "deploy.svc", "Example.Fleet"}, {"svc", "deploy-svc", "Example.Other"}, {"svc", "deploy svc", "Example.Other"},
+		{"svc", "deploy-svc", "Example.Fleet"}, {"svc", "deploy svc", "Example.Fleet"},
+		{"svc", "deploy_svc", "Example.Fleet"}, {"svc", "deploy.svc", "Example.Fleet"},
+		{"svc", "deploy-svc", "Example.Other"}, {"svc", "deploy svc", "Example.Other"},
 	} {
 		name := named(one[0], one[1], one[2])
 		if other, taken := seen[name]; taken || !valid.MatchString(name) {

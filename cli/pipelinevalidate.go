@@ -4,19 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime/debug"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/utils/clock"
 
 	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/changedfiles"
-	"salve/internal/pipeline/deployment"
 	"salve/internal/report"
 )
 
@@ -103,6 +100,7 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 	found = append(found, misnamed(checked.outlines, services)...)
 	found = append(found, validateTogether(checked.outlines, services)...)
 	found.Sort()
+	found = slices.Compact(found) // files may share another one, with the same step
 	if found.Errors() > 0 {
 		a.exit = exitFailed
 	}
@@ -150,10 +148,11 @@ func (a *app) validateEach(
 		if !asked.fileOnly {
 			environment.Programs = own.program
 		}
-		file, wrong = pipeline.Validate(file, environment)
-		done.outlines, done.found = append(done.outlines, file.Outline()), append(done.found, wrong...)
-		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
-			done.found = append(done.found, deployable(ctx, file)...)
+		file, more := pipeline.Validate(file, environment)
+		done.outlines, done.found = append(done.outlines, file.Outline()), append(done.found, more...)
+		if config != nil {
+			sound := soundSteps(file, append(wrong, more...))
+			done.found = append(done.found, deployable(ctx, file, sound, asked.fileOnly)...)
 		}
 	}
 	return done, nil
@@ -168,59 +167,6 @@ func compactHeap() (restore func()) {
 	}
 	before := debug.SetGCPercent(40)
 	return func() { debug.SetGCPercent(before) }
-}
-
-// deployable validates what the steps of a pipeline deploy, release and register.
-func deployable(ctx context.Context, file *pipeline.File) diagnostic.List {
-	renderer := &deployment.Renderer{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
-	var found diagnostic.List
-	checks := offlineChecks(file)
-	for _, step := range file.Steps() {
-		if step.ARM != nil {
-			found = append(found, renderer.Diagnose(ctx, step)...)
-			continue
-		}
-		if check := checks[step.Action.Value]; check != nil {
-			found = append(found, undeployable(step, check(ctx, step))...)
-		}
-	}
-	return found
-}
-
-// offlineChecks are those of actions that take nothing but the pipeline's files and its configuration.
-func offlineChecks(file *pipeline.File) map[string]func(context.Context, *pipeline.Step) error {
-	helm := &helmAction{folder: file.Folder(), config: file.Config(), unbuilt: file.BuildStep != nil}
-	return map[string]func(context.Context, *pipeline.Step) error{
-		actionHelm:              helm.Check,
-		actionRegisterFeatures:  (&registerAction{config: file.Config(), read: registeredFeatures}).Check,
-		actionRegisterProviders: (&registerAction{read: registeredProviders}).Check,
-	}
-}
-
-// undeployable says what an action has against a step, at the place of it: in a file that the step names, or in the
-// field that the error begins with.
-func undeployable(step *pipeline.Step, err error) diagnostic.List {
-	if err == nil || errors.Is(err, fs.ErrNotExist) { // what the build step has yet to make
-		return nil
-	}
-	found := diagnostic.Diagnostic{Position: step.At, Severity: diagnostic.Error, Rule: "undeployable",
-		Message: err.Error()}
-	var invalid *invalidFileError
-	if errors.As(err, &invalid) {
-		found = invalid.found
-	}
-	if strings.HasPrefix(found.Message, "chartDir: ") {
-		// A chart is often completed right before the rollout, as by helm dependency build.
-		found.Severity = diagnostic.Warning
-	}
-	for _, field := range step.Fields {
-		if strings.HasPrefix(found.Message, field.Path[0]+": ") {
-			found.Position = field.At
-			break
-		}
-	}
-	found.Step = step.ID().String()
-	return diagnostic.List{found}
 }
 
 // changes looks which pipelines changed since a commit; without one all did.

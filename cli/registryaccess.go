@@ -43,16 +43,21 @@ func (r registryAccess) passedOn(host string) (authn.Authenticator, error) {
 	return authn.DefaultKeychain.Resolve(where)
 }
 
+// cloudSuffixes end the hosts of each cloud's registries and vaults.
+func cloudSuffixes() map[string][2]string {
+	return map[string][2]string{
+		"public": {"azurecr.io", "vault.azure.net"}, "china": {"azurecr.cn", "vault.azure.cn"},
+		"usgov": {"azurecr.us", "vault.usgovcloudapi.net"},
+	}
+}
+
 // azure reaches the registries and vaults of the cloud. It makes no call.
 func (r registryAccess) azure() (registry.Azure, http.RoundTripper, error) {
 	credential, options, err := r.cloud.credential()
 	if err != nil {
 		return registry.Azure{}, nil, err
 	}
-	suffixes := map[string][2]string{
-		"public": {"azurecr.io", "vault.azure.net"}, "china": {"azurecr.cn", "vault.azure.cn"},
-		"usgov": {"azurecr.us", "vault.usgovcloudapi.net"},
-	}[r.cloud.name]
+	suffixes := cloudSuffixes()[r.cloud.name]
 	var transport http.RoundTripper
 	if client, ok := options.Transport.(*http.Client); ok && client != nil {
 		transport = client.Transport

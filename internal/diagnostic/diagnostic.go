@@ -77,7 +77,8 @@ type List []Diagnostic
 // Sort orders a list by place.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
-		return cmp.Or(a.Position.compare(b.Position), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(a.Position.compare(b.Position), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message),
+			cmp.Compare(a.Step, b.Step))
 	})
 }
 

@@ -17,7 +17,7 @@ func TestTemplatesAroundLinesAreNamed(t *testing.T) {
 		"{{- if .a.b }}\n  - name: two\n{{- end }}\n":                           "p.yaml:12:1: {{- if .a.b }}",
 		"{{ range .zones }}\n  - name: 'zone-{{ . }}'\n{{ end }}\n":             "p.yaml:12:1: {{ range .zones }}",
 		"    dependsOn:\n    {{ if .a }}\n":                                     "p.yaml:13:5: {{ if .a }}",
-		"    idempotent: {{ .a.b }}\n":                                          "write it in quotes",
+		"    idempotent: {{ .a.b }}\n":                                          "",
 		"    observe: |\n      {{ if .a.b }}\n      exit 10\n      {{ end }}\n": "",
 	} {
 		_, found := pipeline.Parse("p.yaml", []byte(head+text))

@@ -40,6 +40,15 @@ func Booleans(path string, content []byte) diagnostic.List {
 // document reads the YAML of a file. What comes back is nil when there is none;
 // otherwise it holds no alias, no tag and no key twice, or the list says so.
 func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
+	return read(path, content, false)
+}
+
+// templatedDocument reads the YAML of a pipeline, in which a value may be a template without quotes.
+func templatedDocument(path string, content []byte) (*yaml.Node, diagnostic.List) {
+	return read(path, content, true)
+}
+
+func read(path string, content []byte, templates bool) (*yaml.Node, diagnostic.List) {
 	if wrong := unreadable(path, content); wrong != nil {
 		return nil, diagnostic.List{*wrong}
 	}
@@ -53,6 +62,9 @@ func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 		return nil, diagnostic.List{syntax(path, content, err)}
 	}
 	walk := walker{path: path}
+	if templates {
+		walk.lines = strings.Split(string(content), "\n")
+	}
 	walk.node(first.Content[0], 1)
 	switch err := decoder.Decode(&second); {
 	case errors.Is(err, io.EOF):
@@ -188,7 +200,9 @@ func blockIndent(lines []string) int {
 
 // walker finds what YAML allows and pipelines don't have.
 type walker struct {
-	path    string
+	path string
+	// lines are those of a file in which templates may be values; nil elsewhere.
+	lines   []string
 	found   diagnostic.List
 	tooDeep bool
 }
@@ -224,7 +238,11 @@ func (w *walker) node(node *yaml.Node, depth int) {
 	if node.Kind == yaml.MappingNode && !w.keys(node) {
 		return
 	}
-	for _, child := range node.Content {
+	for i, child := range node.Content {
+		if isKey := node.Kind == yaml.MappingNode && i%2 == 0; !isKey && w.unquoted(child) {
+			child.Style = node.Style & yaml.FlowStyle // where it stands decides what it can be filled with
+			continue
+		}
 		w.node(child, depth+1)
 	}
 }
@@ -272,6 +290,7 @@ func (w *walker) keys(mapping *yaml.Node) bool {
 				return false
 			}
 			w.add(key, "yaml-key", "", "a key must be a single word or text")
+			refuse(key)
 			continue
 		}
 		if key.Tag == "!!merge" {

@@ -117,6 +117,9 @@ func (s *Step) refer(in *reading, facts *schema.Facts) {
 func retryOf(from object) *Retry {
 	retry := &Retry{At: from.at(), ErrorContainsAny: from.texts("errorContainsAny"),
 		Count: from.number("maximumRetryCount")}
+	if count := from.field("maximumRetryCount"); count != nil {
+		retry.uncounted = count.Tag == schema.Template
+	}
 	if between := from.duration("durationBetweenRetries"); between != nil {
 		retry.Between = *between
 	}
@@ -128,6 +131,9 @@ func shellOf(from object) *Shell {
 		Command: from.text("command"), WorkingDir: from.text("workingDir"), Variables: from.variables("variables"),
 		Identity: from.object("shellIdentity").value(), AKSCluster: from.text("aksCluster"), Outputs: from.texts("outputs"),
 		Observe: from.text("observe"),
+	}
+	if shell.Outputs == nil && from.field("outputs") != nil {
+		shell.Outputs = []Text{} // it declares that it has none
 	}
 	if dry := from.object("dryRun"); dry.exists() {
 		shell.DryRun = &DryRun{At: dry.at(), Command: dry.text("command"), Variables: dry.variables("variables")}

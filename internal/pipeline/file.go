@@ -158,4 +158,6 @@ type Retry struct {
 	// Count is how often it is tried again: the first try is not counted.
 	Count   int
 	Between Duration
+	// uncounted: the count is a template that is not filled in yet.
+	uncounted bool
 }

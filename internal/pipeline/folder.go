@@ -152,7 +152,7 @@ func (v *validator) program(step *Step, at diagnostic.Position, command string, 
 	}
 	wrong, seen := v.files[path]
 	if !seen {
-		wrong = programWrong(path, made)
+		wrong = v.programWrong(path, made)
 		v.files[path] = wrong
 	}
 	if wrong != "" {
@@ -203,10 +203,12 @@ func (v *validator) beside(step *Step, command string) string {
 }
 
 // programWrong says why a file can't be executed.
-func programWrong(path string, made madeBy) string {
+func (v *validator) programWrong(path string, made madeBy) string {
 	switch info, err := os.Stat(path); {
 	case err != nil && made(path):
 		return ""
+	case err != nil && v.file.BuildStep == nil:
+		return "not there"
 	case err != nil:
 		return "neither in the pipeline's folder nor made by the build step"
 	case info.IsDir():

@@ -30,7 +30,7 @@ func Parse(path string, content []byte) (*File, diagnostic.List) {
 
 // ParseWith parses a pipeline that may have actions of a site's own besides those of the schema.
 func ParseWith(path string, content []byte, own func(action string) bool) (*File, diagnostic.List) {
-	root, found := document(path, content)
+	root, found := templatedDocument(path, content)
 	if root == nil {
 		return nil, found
 	}

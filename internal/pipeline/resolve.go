@@ -45,7 +45,7 @@ type resolver struct {
 	filler
 	file  *File
 	found diagnostic.List
-	// filled are the nodes that came of templates.
+	// filled are the nodes that came of templates; true of those that have another type than before.
 	filled map[*yaml.Node]bool
 	// step is the one at hand; empty outside of steps.
 	step string
@@ -107,7 +107,15 @@ func (r *resolver) scalar(node *yaml.Node) *yaml.Node {
 	}
 	filled := *node
 	filled.Value, filled.Tag = text, "!!str"
-	r.filled[&filled] = true
+	if node.Tag == schema.Template {
+		read, err := scalarOf(text, node.Style&yaml.FlowStyle != 0)
+		if err != nil {
+			r.add(position(r.file.Path, node), "template", r.step, err.Error(), "write the template in quotes")
+			return node
+		}
+		filled.Value, filled.Tag, filled.Style = read.Value, read.Tag, read.Style
+	}
+	r.filled[&filled] = node.Tag == schema.Template
 	return &filled
 }
 

@@ -97,6 +97,41 @@ resourceGroups:
 	}
 }
 
+// TestVariablesThatAreNoText: a note says in which form a step gets them, of its dry run's too.
+func TestVariablesThatAreNoText(t *testing.T) {
+	const file = `serviceGroup: S
+rolloutName: R
+resourceGroups:
+- name: fleet
+  resourceGroup: rg
+  subscription: s
+  steps:
+  - name: a
+    action: Shell
+    command: 'true'
+    shellIdentity: {configRef: text}
+    variables: [{name: A, configRef: map}, {name: B, configRef: text}, {name: C, value: [x]}]
+    dryRun: {variables: [{name: A, configRef: list}]}
+`
+	parsed, found := pipeline.Parse("p.yaml", []byte(file))
+	if len(found) > 0 {
+		t.Fatal(lines(found))
+	}
+	_, found = pipeline.Validate(parsed, pipeline.Environment{
+		Config: parseConfig(t, "map: {x: hush}\nlist: [hush]\ntext: t\n"), FileOnly: true,
+	})
+	want := "p.yaml:12:38: note: step fleet/a: variable A gets JSON here, because map in config.yaml is a mapping; " +
+		"other rollout tools give it in Go's form, map[…] [variable-json]\n" +
+		"p.yaml:13:47: note: step fleet/a: variable A gets JSON here, because list in config.yaml is a list; other " +
+		"rollout tools give it in Go's form, [a b] [variable-json]\n"
+	if diff := cmp.Diff(want, lines(found)); diff != "" {
+		t.Error(diff)
+	}
+	if _, found = pipeline.Validate(parsed, pipeline.Environment{FileOnly: true}); len(found) > 0 {
+		t.Error(lines(found))
+	}
+}
+
 func TestTemplates(t *testing.T) {
 	config := parseConfig(t, "a: {b: text, list: [x], empty: ''}\n")
 	for template, want := range map[string]string{

@@ -27,6 +27,8 @@ type Environment struct {
 	Runbooks map[string]RegisteredRunbook
 	// Fields refuse values, by actions and the names of their fields. nil refuses none.
 	Fields map[string]map[string]Refusal
+	// Unread tells that a step never looks at a field, whose value is not judged then. nil is never.
+	Unread func(step *Step, field string) bool
 }
 
 // Validate validates a pipeline that was parsed: names, dependencies, inputs, files,
@@ -56,6 +58,7 @@ func Validate(file *File, in Environment) (*File, diagnostic.List) {
 	v.programs()
 	v.folder()
 	v.parameters()
+	v.placeholders()
 	v.comments()
 	v.found.Sort()
 	return v.file, v.found

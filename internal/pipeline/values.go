@@ -13,7 +13,7 @@ func (v *validator) values() {
 		}
 		for _, field := range step.Fields {
 			refuses := refusals[field.Path[0]]
-			if refuses == nil || field.Literal == nil {
+			if refuses == nil || field.Literal == nil || v.in.Unread != nil && v.in.Unread(step, field.Path[0]) {
 				continue
 			}
 			values, several := field.Literal.([]any)
@@ -26,9 +26,17 @@ func (v *validator) values() {
 					continue
 				}
 				if err := refuses(text); err != nil {
-					v.add(step, field.At, "wrong-value", "", "%s: %v", field.Path[0], err)
+					v.add(step, field.At, "wrong-value", "", "%s: %s%v", field.Path[0], v.origin(field.Value), err)
 				}
 			}
 		}
 	}
+}
+
+// origin begins what is wrong with a value of the configuration: where in it the value is.
+func (v *validator) origin(of Value) string {
+	if of.ConfigRef.Value == "" || v.in.Config == nil {
+		return ""
+	}
+	return of.ConfigRef.Value + " in " + v.in.Config.Path + ": "
 }

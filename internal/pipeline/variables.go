@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline/bicep"
 	"salve/internal/pipeline/graph"
 	"salve/internal/pipeline/revision"
@@ -88,9 +89,11 @@ func (v *validator) variables(step *Step) {
 	case step.Shell != nil:
 		v.shadows(step, step.Shell.Variables)
 		v.environment(step, step.Shell.Variables)
+		v.structured(step, step.Shell.Variables)
 		if dry := step.Shell.DryRun; dry != nil {
 			v.shadows(step, dry.Variables) // they are there to hide the step's own
 			v.environment(step, dry.Variables)
+			v.structured(step, dry.Variables)
 		}
 	case step.ARM != nil:
 		v.shadows(step, step.ARM.Variables)
@@ -137,6 +140,26 @@ func (v *validator) environment(step *Step, variables []Variable) {
 	}
 }
 
+// structured notes which variables of a Shell step are more than a text.
+func (v *validator) structured(step *Step, variables []Variable) {
+	for _, variable := range variables {
+		var kind, form string
+		switch variable.Literal.(type) {
+		case map[string]any:
+			kind, form = "a mapping", "map[…]"
+		case []any:
+			kind, form = "a list", "[a b]"
+		}
+		if kind == "" || variable.ConfigRef.Value == "" || v.in.Config == nil {
+			continue
+		}
+		v.warn(step, variable.ConfigRef.At, "variable-json", "",
+			"variable %s gets JSON here, because %s in %s is %s; other rollout tools give it in Go's form, %s",
+			variable.Name.Value, variable.ConfigRef.Value, v.in.Config.Path, kind, form)
+		v.found[len(v.found)-1].Severity = diagnostic.Note
+	}
+}
+
 // ruling are variables that change how every program of a step works.
 func ruling() map[string]string {
 	return map[string]string{
@@ -156,7 +179,7 @@ func (v *validator) times(step *Step) {
 		case retry.Count > 0 && len(retry.ErrorContainsAny) == 0:
 			v.warn(step, retry.At, "retry-never", "say which errors in errorContainsAny",
 				"it is never tried again, because no error is named")
-		case retry.Count == 0 && len(retry.ErrorContainsAny) > 0:
+		case retry.Count == 0 && len(retry.ErrorContainsAny) > 0 && !retry.uncounted:
 			v.warn(step, retry.At, "retry-never", "give a maximumRetryCount above 0",
 				"it is never tried again, because maximumRetryCount is missing or 0")
 		}

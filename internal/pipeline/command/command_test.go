@@ -191,27 +191,6 @@ func TestOnlyWhatWasNeverStartedIsRefused(t *testing.T) {
 	}
 }
 
-func TestStandardOutputAsAnOutput(t *testing.T) {
-	s := newShop(t, "echo '{\"id\": 1}'; echo noise >&2", "outputs: [stdout]")
-	outcome := s.run()
-	if got := outcome.Outputs["stdout"].Value; got != `{"id": 1}` {
-		t.Errorf("got %q", got)
-	}
-	if !strings.Contains(s.log.String(), "noise") {
-		t.Errorf("logged %q", s.log.String())
-	}
-	outcome = newShop(t, "head -c 300000 /dev/zero", "outputs: [stdout]").run()
-	if outcome.Result != journal.Unknown || outcome.Unread == nil || !strings.Contains(outcome.Unread.Error(),
-		"more on its standard output than a step may hand on") {
-		t.Errorf("%+v", outcome)
-	}
-	outcome = newShop(t, "head -c 3 /dev/zero", "outputs: [stdout]").run()
-	if outcome.Unread == nil || !strings.Contains(outcome.Unread.Error(), `output "stdout" holds a zero byte`) ||
-		outcome.Outputs != nil {
-		t.Errorf("%+v", outcome)
-	}
-}
-
 // TestLongestValueReachesAStep: what may be handed on can be given.
 func TestLongestValueReachesAStep(t *testing.T) {
 	s := newShop(t, `test ${#A} = 130048`)

@@ -15,9 +15,12 @@ const didNotHappen = 10
 // Observes tells whether the step has a command that tells what became of it.
 func (a *Action) Observes(step *pipeline.Step) bool { return step.Shell.Observe.Value != "" }
 
-// Observe runs that command. It gets what the step gets, and hands on in its stead.
+// Observe runs that command. It gets what the step gets, and hands on in its stead. What it says is not what the step
+// said, unless the step declares that its standard output is handed on.
 func (a *Action) Observe(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
-	outcome, ending, err := a.run(ctx, attempt, attempt.Step.Shell.Observe.Value, attempt.Variables)
+	observing := *attempt
+	observing.Wanted = nil
+	outcome, ending, err := a.run(ctx, &observing, attempt.Step.Shell.Observe.Value, attempt.Variables)
 	switch {
 	case err != nil:
 		return rollout.Outcome{Result: journal.Unknown, Reason: err.Error()}

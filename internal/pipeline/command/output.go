@@ -25,7 +25,7 @@ const (
 	longest = 127 << 10
 	// remembered is how much is kept of the end of what it said, in bytes.
 	remembered = 64 << 10
-	// stdoutName is the output that a step's whole standard output is.
+	// stdoutName is the output that a step's whole standard output always is.
 	stdoutName = "stdout"
 )
 
@@ -130,15 +130,29 @@ type listener struct {
 }
 
 func newListener(attempt *rollout.Attempt) *listener {
-	declared := attempt.Step.Shell.Outputs
-	wants := slices.ContainsFunc(declared, func(name pipeline.Text) bool { return name.Value == stdoutName })
-	l := &listener{log: attempt.Log, wants: wants}
+	l := &listener{log: attempt.Log, wants: len(aloud(attempt)) > 0}
 	if retry := attempt.Step.Retry; retry != nil {
 		for _, text := range retry.ErrorContainsAny {
 			l.sought = append(l.sought, text.Value)
 		}
 	}
 	return l
+}
+
+// aloud are the names under which others may take all of a step's standard output: stdout, and of a step that declares
+// no outputs, as for rollout tools, any. What it writes into its files goes before.
+func aloud(attempt *rollout.Attempt) []string {
+	declared := attempt.Step.Shell.Outputs
+	var names []string
+	if slices.ContainsFunc(declared, func(name pipeline.Text) bool { return name.Value == stdoutName }) {
+		names = append(names, stdoutName)
+	}
+	for _, name := range attempt.Wanted {
+		if (declared == nil || name == stdoutName) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Write hears both outputs where they need not be told apart, so that lines stay
@@ -211,13 +225,16 @@ func (l *listener) end() string {
 	return said
 }
 
-// whole is all of standard output, where it is wanted.
-func (l *listener) whole() (text string, wanted bool, err error) {
-	text = strings.TrimRight(l.stdouts.String(), "\n")
-	if l.full != nil {
-		return text, l.wants, l.full
+// whole is all of standard output, to be handed on under a number of names.
+func (l *listener) whole(names int) (string, error) {
+	text := strings.TrimRight(l.stdouts.String(), "\n")
+	if l.full == nil && names*len(text) > handedOn {
+		l.full = errTooMuch
 	}
-	return text, l.wants, check(stdoutName, text)
+	if l.full != nil {
+		return text, l.full
+	}
+	return text, check(stdoutName, text)
 }
 
 // lastLine is the last line that says something, for reasons.

@@ -125,7 +125,7 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 		outcome.Reason += out.lastLine(func(line string) string { return attempt.Mask(line, secrets(made)...) })
 	default:
 		if unread == nil {
-			outcome.Outputs, unread = a.outputs(made, out)
+			outcome.Outputs, unread = made, sayAloud(attempt, made, out)
 		}
 		outcome.Result, outcome.Reason = journal.Done, ""
 		if unread != nil {
@@ -181,14 +181,18 @@ func secrets(made map[string]rollout.Output) []string {
 	return texts
 }
 
-// outputs are what the step wrote into its files and, where that is wanted, all
-// that it said.
-func (a *Action) outputs(made map[string]rollout.Output, out *listener) (map[string]rollout.Output, error) {
-	text, wanted, err := out.whole()
-	if wanted {
-		made[stdoutName] = rollout.Output{Value: text}
+// sayAloud adds to what the step wrote into its files all that it said, under the names that are wanted and not there.
+func sayAloud(attempt *rollout.Attempt, made map[string]rollout.Output, out *listener) error {
+	names := slices.DeleteFunc(aloud(attempt), func(name string) bool { _, written := made[name]; return written })
+	if len(names) == 0 {
+		return nil
 	}
-	return made, err
+	text, err := out.whole(len(names))
+	secret := slices.ContainsFunc(names, rollout.NamesSecret) // by one of its names, and so by all
+	for _, name := range names {
+		made[name] = rollout.Output{Value: text, Secret: secret}
+	}
+	return err
 }
 
 // Preview runs the step's own variant that changes nothing, where it has one.

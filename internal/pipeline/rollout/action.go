@@ -56,6 +56,8 @@ type Attempt struct {
 	Number int
 	// Variables are the step's variables, with the outputs of other steps filled in.
 	Variables []Variable
+	// Wanted are the names of what other steps take from the step, sorted.
+	Wanted []string
 	// Log gets what the step says. Secrets are masked in it.
 	Log io.Writer
 	// Mask takes the secrets that are known, and more, out of a text. A text is cut only

@@ -43,6 +43,16 @@ type taker struct {
 	input pipeline.Input
 }
 
+// wanted are the names of what other steps take from a step, sorted.
+func (p *Plan) wanted(step *pipeline.Step) []string {
+	var names []string
+	for _, taker := range p.takers[step.ID()] {
+		names = append(names, taker.input.Name.Value)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // Inputs are what a run was begun with: it is gone on with from the same.
 type Inputs struct {
 	// Pipeline and Config are the files' absolute paths.

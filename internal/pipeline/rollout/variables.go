@@ -31,6 +31,9 @@ const hidden = "***"
 var telling = regexp.MustCompile(`(?i)(password|passwd|secret|token|credentials?|` +
 	`(api|private|access|account|storage|signing|shared)_?key|connection_?string)$`)
 
+// NamesSecret tells whether what is called so is to be hidden.
+func NamesSecret(name string) bool { return telling.MatchString(name) }
+
 // looksSecret tells whether a value is to be hidden although nobody said so: by
 // its name, or because it has the shape of a credential.
 func looksSecret(name, text string) bool {

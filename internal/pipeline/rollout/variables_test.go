@@ -20,7 +20,10 @@ const lookup = `variables: [{name: SIZE, input: {resourceGroup: g, step: a, name
 func TestOutputsAreHandedOnAndKept(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		plan := b.plan("", "a", "b < a;"+lookup)
-		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
+		b.does["a"] = func(_ context.Context, attempt *rollout.Attempt) rollout.Outcome {
+			if !slices.Equal(attempt.Wanted, []string{"size"}) {
+				t.Errorf("others take %v", attempt.Wanted)
+			}
 			return rollout.Outcome{Result: journal.Done,
 				Outputs: map[string]rollout.Output{"size": {Value: "12345678901234567890"}}}
 		}

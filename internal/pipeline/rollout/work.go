@@ -251,7 +251,7 @@ func (w *work) attempt(ctx context.Context, run runbook.Run, i int, variables []
 	known := slices.Clone(w.hidden)
 	w.mu.Unlock()
 	attempt := &Attempt{
-		Run: run.ID(), Step: step, Number: run.Step(w.name(i)).Attempts, Variables: variables,
+		Run: run.ID(), Step: step, Number: run.Step(w.name(i)).Attempts, Variables: variables, Wanted: w.plan.wanted(step),
 		Mask:   func(text string, more ...string) string { return mask(text, slices.Concat(known, more)) },
 		Report: func(text string) { run.Report(runbook.Progress{Text: text}) },
 		Wait:   func(text string) { run.Report(runbook.Progress{Text: text, Waiting: true}) },

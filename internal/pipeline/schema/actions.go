@@ -76,7 +76,9 @@ var actions = withEveryStep(map[string]record{
 		may(length{}, "timeout"))},
 	"GrafanaManage": {fields: slices.Concat(
 		must(value, "grafanaName", "location"), must(input, "identityFrom"), may(length{}, "timeout"),
-		may(value, "sku", "majorVersion", "zoneRedundancy", "publicNetworkAccess", "crossTenantSecurityGroup"))},
+		may(value, "sku", "majorVersion", "zoneRedundancy", "publicNetworkAccess", "crossTenantSecurityGroup"),
+		may(record{called: "adx", fields: slices.Concat(must(value, "enabled"),
+			may(value, "environment", "geographies", "scenario", "targetResourceId"))}, "adx"))},
 	"IstioUpgrade": {fields: slices.Concat(must(value, "aksCluster"), may(length{}, "timeout"),
 		may(input, "identityFrom"))},
 	"ProwJob": {fields: slices.Concat(

@@ -14,6 +14,10 @@ import (
 // has been said.
 const Refused = "!!refused"
 
+// Template is the tag of a template without quotes that is the whole of a value. Its type is not known before it is
+// filled in.
+const Template = "!!template"
+
 // Facts are the nodes by which a step refers to something, wherever in it they
 // stand.
 type Facts struct {
@@ -29,9 +33,9 @@ type Facts struct {
 // Check validates a pipeline by the schema. The path is for messages. It gives the
 // facts of each step, by the step's node.
 //
-// Where only isn't nil, it complains of no other nodes than those: the rest has
-// been validated before. Actions that are not in the schema are unknown, but for those that own tells to be a site's
-// own; it may be nil.
+// Where only isn't nil, it complains of no other nodes than those, and of the types of those alone that are true there:
+// the rest has been validated before. Actions that are not in the schema are unknown, but for those that own tells to
+// be a site's own; it may be nil.
 func Check(
 	path string, root *yaml.Node, only map[*yaml.Node]bool, own func(action string) bool,
 ) (map[*yaml.Node]*Facts, diagnostic.List) {
@@ -65,7 +69,8 @@ func (c *checker) warn(node *yaml.Node, rule, advice, format string, args ...any
 }
 
 func (c *checker) note(severity diagnostic.Severity, node *yaml.Node, rule, advice, format string, args ...any) {
-	if c.only != nil && !c.only[node] || node.Tag == Refused {
+	if retyped, filled := c.only[node]; c.only != nil && (!filled || rule == "wrong-type" && !retyped) ||
+		node.Tag == Refused {
 		return
 	}
 	c.found = append(c.found, diagnostic.Diagnostic{
@@ -79,7 +84,9 @@ func (c *checker) kind(what string, node *yaml.Node, want yaml.Kind, called stri
 	if node.Kind == want {
 		return true
 	}
-	c.add(node, "wrong-type", "", "%s must be %s, and this is %s", what, called, describe(node))
+	if c.only == nil { // what is filled in is no mapping and no list, as before
+		c.add(node, "wrong-type", "", "%s must be %s, and this is %s", what, called, describe(node))
+	}
 	return false
 }
 
@@ -92,9 +99,18 @@ func (c *checker) scalar(what string, node *yaml.Node, called string, tags ...st
 	if slices.Contains(tags, node.ShortTag()) {
 		return true
 	}
+	if node.Tag == Template {
+		return false // nothing is known of it yet
+	}
 	advice := ""
+	if templated(node.Value) {
+		advice = "write the template without quotes"
+	}
 	if slices.Contains(tags, "!!str") && node.Value != "" && node.ShortTag() != "!!null" {
 		advice = "write it in quotes: " + strconv.Quote(node.Value)
+		if c.only != nil {
+			advice = "write the template in quotes"
+		}
 	}
 	c.add(node, "wrong-type", advice, "%s must be %s, and this is %s", what, called, describe(node))
 	return false
@@ -107,6 +123,9 @@ func describe(node *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	default: // a scalar, by its tag
+	}
+	if node.Tag == Template {
+		return "a template"
 	}
 	switch node.ShortTag() {
 	case "!!null":

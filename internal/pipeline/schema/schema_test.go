@@ -37,6 +37,14 @@ func TestSteps(t *testing.T) {
 				"step: s}]}",
 			`p:8:79: step fleet/a: a step with the action Soak has no field "dependson"; did you mean "dependsOn"? [unknown-field]`,
 		},
+		"integrations of Grafana are values, and say whether they are enabled": {
+			"  - {name: a, action: GrafanaManage, grafanaName: {value: g}, location: {value: l}, identityFrom: " +
+				"{resourceGroup: g, step: s, name: n}, adx: {environment: {value: dev}, geographies: {configRef: a.b}, " +
+				"scenario: {value: x}, targetResourceId: text, enable: {value: 'true'}}}",
+			"p:8:241: step fleet/a: \"targetResourceId\" must be a mapping, and this is a string [wrong-type]\n" +
+				"p:8:247: step fleet/a: adx has no field \"enable\"; did you mean \"enabled\"? [unknown-field]\n" +
+				"p:8:142: step fleet/a: adx needs \"enabled\" [missing-field]",
+		},
 		"an unknown action is suggested": {
 			"  - {name: a, action: shell}",
 			`p:8:23: step fleet/a: there is no action "shell"; did you mean "Shell"? [unknown-action]`,
