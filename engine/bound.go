@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"salve/internal/clock"
-	"salve/internal/redact"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -21,8 +20,7 @@ func (o Options) checkInputs(record *journal.Record, asked journal.Header) error
 	if want == nil || want.Plan == nil || want.StepsOnly || record.PastReturn() {
 		return nil
 	}
-	now := runbook.Plan{Inputs: redact.JSON(asked.Inputs)}
-	other := runbook.Differences(runbook.Plan{Inputs: want.Plan.Inputs}, now)
+	other := want.Plan.InputDifferences(asked.Inputs)
 	if len(other) == 0 {
 		return nil
 	}
