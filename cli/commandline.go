@@ -29,15 +29,33 @@ func (e *invocation) next(result engine.Result) report.Next {
 	}
 	next.Act = e.app.actCommand()
 	if e.planFile != "" {
-		next.Act = boundTo(next.Act, e.planFile)
+		next.Act = e.app.boundCommand(e.planFile)
 	}
 	return next
 }
 
-// boundTo makes a command that writes a plan the one that executes it.
-func boundTo(command, planFile string) string {
-	return strings.NewReplacer("-o "+planFile, "--plan "+planFile, "--output "+planFile, "--plan "+planFile,
-		"--output="+planFile, "--plan "+planFile).Replace(command)
+// boundCommand is actCommand for a command that wrote a plan: it executes that.
+func (a *app) boundCommand(planFile string) string {
+	var words []string
+	given := a.actWords()
+	for i := 0; i < len(given); i++ {
+		name, value, joined := strings.Cut(given[i], "=")
+		switch {
+		case name == "--output" || name == "-o" || name == "--plan":
+			if !joined && i+1 < len(given) {
+				i++
+				value = given[i]
+			}
+			if name != "--plan" && value == planFile {
+				words = append(words, "--plan", planFile)
+			}
+		case given[i] == "-o"+planFile:
+			words = append(words, "--plan", planFile)
+		default:
+			words = append(words, given[i])
+		}
+	}
+	return shell(words)
 }
 
 // typed is a command about a run, with the flags that lead back to its journal
@@ -68,7 +86,9 @@ func (c *cloudFlags) typed() []string {
 }
 
 // actCommand is the command that was typed, made to act where it only looked.
-func (a *app) actCommand() string {
+func (a *app) actCommand() string { return shell(a.actWords()) }
+
+func (a *app) actWords() []string {
 	words := slices.Clone(a.arguments)
 	for i, word := range words {
 		if word == string(plan) || word == string(check) {
@@ -76,11 +96,13 @@ func (a *app) actCommand() string {
 			break
 		}
 	}
-	words = slices.DeleteFunc(words, func(word string) bool { return word == "--dry-run" || word == "--dry-run=true" })
+	words = slices.DeleteFunc(words, func(word string) bool {
+		return word == "--dry-run" || strings.HasPrefix(word, "--dry-run=")
+	})
 	if dry, err := parseBool(a.lookup, "DRY_RUN"); err == nil && dry {
 		words = append(words, "--dry-run=false")
 	}
-	return shell(append([]string{"salve"}, words...))
+	return append([]string{"salve"}, words...)
 }
 
 // shell writes words so that a shell reads them as they are.

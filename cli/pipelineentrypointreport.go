@@ -106,7 +106,7 @@ func (e *entrypointRun) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made.judge(strings.Join(unfit, "; "), failed)
+	made.judge(e.app, strings.Join(unfit, "; "), failed)
 	says, err := e.unchanged(e.app, made)
 	if err != nil {
 		return err

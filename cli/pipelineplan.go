@@ -24,6 +24,8 @@ type proposedPlan struct {
 	Refused string `json:"refused,omitempty"`
 	// Failed names the steps that could not be run as they are, or whose dry runs failed: there is no plan then.
 	Failed []string `json:"failed,omitempty"`
+	// Warnings are what is not in the way of a run, such as another one that is open.
+	Warnings []string `json:"warnings,omitempty"`
 
 	exit  int
 	whole *runbook.Plan
@@ -31,17 +33,20 @@ type proposedPlan struct {
 	printed bool
 }
 
-// judge takes the plan back where a run of it is known to come to nothing.
+// judge takes the plan back where a run of it is known to come to nothing, and completes the commands that are named.
 //
 // Unfit is why this machine can't execute the programs, which is printed elsewhere; empty where it can.
-func (p *proposedPlan) judge(unfit string, failed []string) {
-	if unfit == "" && len(failed) == 0 {
-		return
-	}
+func (p *proposedPlan) judge(a *app, unfit string, failed []string) {
 	if p.Failed = failed; unfit != "" && p.Refused == "" {
 		p.Refused, p.printed = unfit, true
 	}
-	p.Plan, p.whole, p.exit = "", nil, exitFailed
+	if unfit != "" || len(failed) > 0 {
+		p.Plan, p.whole, p.exit = "", nil, exitFailed
+	}
+	p.Refused = a.ownCommands(p.Refused)
+	for i, warning := range p.Warnings {
+		p.Warnings[i] = a.ownCommands(warning)
+	}
 }
 
 // proposedBy is what a preview of the engine comes to. What is invalid keeps a run from beginning.
@@ -52,12 +57,15 @@ func proposedBy(result engine.Result, err error) (proposedPlan, error) {
 		return proposedPlan{Refused: invalid.Reason, exit: exitFailed}, nil
 	case err != nil:
 		return proposedPlan{}, err
-	case result.Outcome != "":
-		return proposedPlan{Refused: result.Reason, exit: exitOf(result.Outcome)}, nil
-	case result.Plan == nil:
-		return proposedPlan{}, nil
 	}
-	return proposedPlan{Plan: result.Plan.Digest, whole: result.Plan}, nil
+	made := proposedPlan{Warnings: result.Warnings}
+	switch {
+	case result.Outcome != "":
+		made.Refused, made.exit = result.Reason, exitOf(result.Outcome)
+	case result.Plan != nil:
+		made.Plan, made.whole = result.Plan.Digest, result.Plan
+	}
+	return made, nil
 }
 
 // propose makes the plan of a pipeline as a run would.
@@ -74,26 +82,28 @@ func (e *entrypointRun) propose(ctx context.Context) (proposedPlan, error) {
 	return proposedBy(runner.Plan(ctx, e.plan, entrypoint.Options{AllowOlder: e.options.AllowOlder, Plan: e.expected}))
 }
 
-// unchanged is how a preview ends: what would become of a run, and how to begin one. A plan that was asked for is written
-// before anybody is told to execute it.
+// unchanged is how a preview ends: what would become of a run, and how to begin one. A plan that was asked for is
+// written before anybody is told to execute it.
 func (r *pipelineRequest) unchanged(a *app, made proposedPlan) (says string, _ error) {
 	a.exit = made.exit
+	for _, warning := range made.Warnings {
+		says += "Warning: " + warning + "\n"
+	}
 	switch {
 	case made.printed:
-		return "Nothing was changed, and a run would be refused." + made.failing("\nThe") + r.unwritten(), nil
+		return says + "Nothing was changed, and a run would be refused." + made.failing("\nThe") + r.unwritten(), nil
 	case made.Refused != "":
-		return "Nothing was changed, and a run would be refused: " + made.Refused + made.failing("\nThe") +
+		return says + "Nothing was changed, and a run would be refused: " + made.Refused + made.failing("\nThe") +
 			r.unwritten(), nil
 	case len(made.Failed) > 0:
-		return "Nothing was changed, and" + made.failing(" the") + r.unwritten(), nil
+		return says + "Nothing was changed, and" + made.failing(" the") + r.unwritten(), nil
 	case made.whole == nil:
-		return "Nothing was changed, and nothing is left to do." + r.unwritten(), nil
+		return says + "Nothing was changed, and nothing is left to do." + r.unwritten(), nil
 	}
-	act := a.actCommand()
 	if r.planFile != "" {
-		return "Nothing was changed. To act: " + boundTo(act, r.planFile), writePlanFile(r.planFile, *made.whole)
+		return says + "Nothing was changed. To act: " + a.boundCommand(r.planFile), writePlanFile(r.planFile, *made.whole)
 	}
-	says = "Nothing was changed. To act: " + act
+	says += "Nothing was changed. To act: " + a.actCommand()
 	if r.plan == "" {
 		says += fmt.Sprintf("\nPlan %s: with --plan and this digest, a run executes exactly that or nothing.", made.Plan)
 	}
@@ -117,8 +127,8 @@ func (r *pipelineRequest) unwritten() string {
 	return "\nNo plan is written to " + r.planFile + "."
 }
 
-// openHeader is that of the run that is open on a target; nil where there is none, or none that can be read, which is for the engine to
-// refuse.
+// openHeader is that of the run that is open on a target; nil where there is none, or none that can be read, which is
+// for the engine to refuse.
 func openHeader(ctx context.Context, kept *journal.Location, target string) *journal.Header {
 	peeked, err := kept.Peek(ctx, target)
 	if err != nil {

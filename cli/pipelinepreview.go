@@ -78,7 +78,7 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made.judge(seen.unfit, seen.failed())
+	made.judge(j.app, seen.unfit, seen.failed())
 	says, err := j.unchanged(j.app, made)
 	if err != nil {
 		return err

@@ -23,6 +23,9 @@ func writeWhole(path string, write func(*os.File) error) (err error) {
 	}
 	file, err := os.OpenFile(filepath.Join(filepath.Dir(place), "."+filepath.Base(place)+"-"+rand.Text()),
 		os.O_RDWR|os.O_CREATE|os.O_EXCL, mode.Perm())
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("folder %s not found. hint: mkdir -p %[1]s", filepath.Dir(place))
+	}
 	if err != nil {
 		return err
 	}

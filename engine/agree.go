@@ -217,10 +217,8 @@ func (x *execution) propose(ctx context.Context) (agreement, error) {
 
 // asExpected refuses a plan that is not the one that the run was started with, field by field.
 func (x *execution) asExpected(plan runbook.Plan) error {
-	want := x.options.Plan
-	if want == nil {
-		x.log.read(func(record *journal.Record) { want = boundTo(record.History) })
-	}
+	var want *ExpectedPlan
+	x.log.read(func(record *journal.Record) { want = x.options.bound(record.History) })
 	if want == nil || plan.Digest == want.Digest {
 		return nil
 	}

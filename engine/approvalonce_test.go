@@ -81,8 +81,13 @@ func TestStatementIsNotTakenTwice(t *testing.T) {
 // interruptedIn leaves a run open that was stopped while it waited for a step.
 func (b *bench) interruptedIn(step int, options engine.Options) {
 	b.t.Helper()
+	b.stopped(b.book(), step, options)
+}
+
+// stopped is interruptedIn for another book.
+func (b *bench) stopped(book runbook.Runbook, step int, options engine.Options) {
+	b.t.Helper()
 	ctx, cancel := context.WithCancelCause(context.Background())
-	book := b.book()
 	book.Steps[step].Await = func(ctx context.Context, _ runbook.Run) error {
 		cancel(engine.ErrInterrupted)
 		<-ctx.Done()

@@ -134,6 +134,9 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 		if options.same(open.Header, header) == nil {
 			return e.resume(ctx, book, open, held, header, options)
 		}
+		if err := e.checkSuperseding(ctx, book, open, options); err != nil {
+			return Result{}, err
+		}
 		if err := e.supersede(ctx, open, held, name, options); err != nil {
 			return Result{}, err
 		}
@@ -229,6 +232,9 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 		return Result{}, err
 	}
 	if err := options.checkPlan(record); err != nil {
+		return Result{}, err
+	}
+	if err := options.checkInputs(record, asked); err != nil {
 		return Result{}, err
 	}
 	if err := record.Reopen(held.Lease, e.Clock.Now); err != nil {

@@ -26,6 +26,8 @@ type execution struct {
 	log     *log
 	leases  leases
 	round   atomic.Int64
+	// quiet: nobody is told of what it finds.
+	quiet bool
 
 	// agreed is the plan that was agreed to before this process changes anything; nil where nobody has to agree.
 	agreed *agreement
@@ -79,7 +81,7 @@ func (x *execution) warn(ctx context.Context, step, text string) error {
 }
 
 func (x *execution) emit(event Event) {
-	if x.engine.Watch == nil {
+	if x.engine.Watch == nil || x.quiet {
 		return
 	}
 	x.mu.Lock()

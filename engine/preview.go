@@ -32,10 +32,11 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 	if err != nil {
 		return Result{}, err
 	}
-	open, _, err := e.openRun(ctx, book, peeked.Open)
-	if err == nil {
-		open, err = e.continued(book, open, options)
+	found, _, err := e.openRun(ctx, book, peeked.Open)
+	if err != nil {
+		return Result{}, err
 	}
+	open, err := e.continued(book, found, options)
 	if err != nil {
 		return Result{}, err
 	}
@@ -43,12 +44,16 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 	if err != nil {
 		return Result{}, err
 	}
-	if open != nil {
-		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target: a run would go on with it", open.Run))
-	}
 	verdict, err := x.preview(limited, withPlan)
 	if err != nil {
 		return Result{}, err
+	}
+	switch {
+	case open != nil:
+		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target: a run would go on with it", open.Run))
+	case found != nil && (verdict.Outcome == "" || options.Plan == nil):
+		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target, with other inputs or content: "+
+			"a run would close it", found.Run))
 	}
 	result := x.result(verdict)
 	result.Run, result.Open = "", false
@@ -57,12 +62,15 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 
 // continued is the open run that a run would go on with; nil where it would be closed in favour of another one.
 func (e *Engine) continued(book runbook.Runbook, open *journal.Record, options Options) (*journal.Record, error) {
-	if open == nil || options.Supersede == nil {
-		return open, nil
+	if open == nil {
+		return nil, nil
 	}
 	asked, err := e.header(book, open.Run, options)
-	if err != nil || options.same(open.Header, asked) == nil {
-		return open, err
+	switch {
+	case err != nil:
+		return nil, err
+	case options.Supersede == nil || options.same(open.Header, asked) == nil:
+		return open, options.checkInputs(open, asked)
 	}
 	return nil, options.Supersede(open.History)
 }

@@ -58,6 +58,13 @@ func TestPreviewOfWhatIsMadeFirst(t *testing.T) {
 	if previewed.Plan == nil || made {
 		t.Fatalf("previewed %+v, made %v", previewed, made)
 	}
+	b.stopped(b.book(), 0, engine.Options{})
+	later := book()
+	later.Guards[1].OnResume = true
+	if rest := b.preview(later); rest.Plan == nil || rest.Outcome != "" || made {
+		t.Fatalf("previewed of an open run: %+v, made %v", rest, made)
+	}
+	b = newBench(t)
 	result := b.runWith(book(), engine.Options{Plan: &engine.ExpectedPlan{Digest: previewed.Plan.Digest}})
 	expect(t, result, runbook.Remediated, "")
 }
@@ -72,9 +79,15 @@ func TestPreviewOfARunThatTakesTheOpenOnesPlace(t *testing.T) {
 	options := engine.Options{Supersede: func(*journal.History) error { return keep }}
 	result, err := b.Plan(t.Context(), other, options)
 	if want := []string{"hang-sign", "switch-off"}; err != nil || !slices.Equal(planned(result), want) ||
-		len(result.Warnings) > 0 {
+		len(result.Warnings) != 1 || !strings.HasSuffix(result.Warnings[0], "a run would close it") {
 		t.Errorf("%+v, %v", result, err)
 	}
+	b.sees = func() runbook.Finding { return runbook.No("it is dark").WithOutcome(runbook.Failed) }
+	if result, err := b.Plan(t.Context(), other, options); err != nil || result.Outcome != runbook.Failed ||
+		len(result.Warnings) != 1 { // a run closes the open one before it asks
+		t.Errorf("%+v, %v", result, err)
+	}
+	b.sees = nil
 	keep = errors.New("it is not known what it did")
 	if _, err := b.Plan(t.Context(), other, options); !errors.Is(err, keep) {
 		t.Errorf("got %v", err)

@@ -45,6 +45,11 @@ func Differences(before, after Plan) []Difference {
 	return append(all, factDifferences(before.Evidence, after.Evidence)...)
 }
 
+// InputDifferences are the fields in which inputs differ from those of a plan, masked as they are there.
+func (p Plan) InputDifferences(inputs json.RawMessage) []Difference {
+	return jsonDifferences("inputs", p.Inputs, redact.JSON(inputs))
+}
+
 // StepDifferences are the fields in which the steps of two plans differ.
 func StepDifferences(before, after []PlannedStep) []Difference {
 	was, is := byName(before), byName(after)
