@@ -12,8 +12,8 @@ import (
 	"salve/runbook"
 )
 
-// sameWhateverItsInputs has the open run resumed with whatever inputs it is asked for, as those of pipelines of the same
-// content are.
+// sameWhateverItsInputs has the open run resumed with whatever inputs it is asked for, as those of pipelines of the
+// same content are.
 func sameWhateverItsInputs(plan *engine.ExpectedPlan) engine.Options {
 	return engine.Options{Plan: plan, SameRun: func(journal.Header) error { return nil }}
 }

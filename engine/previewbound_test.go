@@ -13,7 +13,8 @@ import (
 	"salve/runbook"
 )
 
-// TestPreviewSaysThatARunWouldRefuseThePlan: of one that it is asked to execute, and of one that the open run is bound to.
+// TestPreviewSaysThatARunWouldRefuseThePlan: of one that it is asked to execute, and of one that the open run is bound
+// to.
 func TestPreviewSaysThatARunWouldRefuseThePlan(t *testing.T) {
 	b := newBench(t)
 	b.seesAs("1", "7")
