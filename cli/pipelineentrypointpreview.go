@@ -14,6 +14,8 @@ type previewedGroup struct {
 	After        []string `json:"after,omitempty"`
 	// Plan has what isn't known yet at the steps of which it isn't.
 	Plan *previewed `json:"plan,omitempty"`
+	// Unknown is why that isn't known of the first of them; empty where it is of all.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 func (g previewedGroup) print(out io.Writer) {

@@ -100,7 +100,7 @@ func (e *entrypointRun) preview(ctx context.Context) error {
 		for _, step := range seen.failed() {
 			failed = append(failed, group.Name+" "+step)
 		}
-		all = append(all, previewedGroup{ServiceGroup: group.Name, After: group.After, Plan: &seen})
+		all = append(all, previewedGroup{group.Name, group.After, &seen, seen.unknown()})
 	}
 	made, err := e.propose(ctx)
 	if err != nil {

@@ -38,6 +38,16 @@ func (p previewed) failed() []string {
 	return names
 }
 
+// unknown is why it isn't known what the first step would do of which it isn't.
+func (p previewed) unknown() string {
+	for _, step := range p.Steps {
+		if step.Unknown {
+			return step.Step + ": " + step.Says
+		}
+	}
+	return ""
+}
+
 // rolloutPlanDocument is what salve pipeline run --dry-run would do.
 type rolloutPlanDocument struct {
 	report.Document
