@@ -104,7 +104,8 @@ func TestKeptEdgesAreShown(t *testing.T) {
 		}
 	}
 	var drawn strings.Builder
-	if err := graph.DOT(&drawn, graph.Picture{Graph: g}); err != nil || strings.Count(drawn.String(), "style=dashed") != 1 {
+	err := graph.DOT(&drawn, graph.Picture{Graph: g})
+	if err != nil || strings.Count(drawn.String(), "style=dashed") != 1 {
 		t.Errorf("%v: %s", err, &drawn)
 	}
 }
