@@ -214,7 +214,7 @@ func TestNamesAreRefusedBeforeAnythingBegins(t *testing.T) {
 		`namespace "a/b": a name has`:           {"releaseNamespace: '{{ .namespace }}'", "releaseNamespace: a/b"},
 		`"latest" must be sha256: and 64 hex`:   {"digest: {value: none}", "digest: {value: 'latest'}"},
 		`"Fleet/web" is no name of a repo`:      {"repository: {value: fleet/web}", "repository: {value: Fleet/web}"},
-		`providerConfigRef: namespaces must`:    {"providerConfigRef: providers", "providerConfigRef: namespaces"},
+		`is a list, and must be a mapping of n`: {"providerConfigRef: providers", "providerConfigRef: namespaces"},
 		`"5" is no namespace of a resource pr`:  {"configRef: namespaces", "configRef: mixed"},
 	} {
 		t.Run(says, func(t *testing.T) {
