@@ -65,13 +65,14 @@ space := $(subst ,, )
 sequential_scripts := ^TestScript$$/^($(subst $(space),|,$(strip $(SEQUENTIAL_SCRIPTS))))$$
 
 # All tests, with a sample of the sweeps; under the race detector what it can find something in. A program that is
-# built with the detector lingers for a second at its end, unless it is told not to. go vet has seen all before.
+# built with the detector lingers for a second at its end, unless it is told not to. go vet has seen all before. Many tests
+# wait for processes and clusters: a third package at once uses what two leave.
 test: control-plane
 	$(GO) vet ./...
 	cd examples/own-runbook && $(GO) vet ./...
 	$(GO) test -vet=off -timeout 30m $(SEQUENTIAL)
 	$(GO) test -vet=off -timeout 30m -run '$(sequential_scripts)' ./cli
-	GORACE=atexit_sleep_ms=10 $(GO) test -race -vet=off -timeout 30m -skip '$(sequential_scripts)' \
+	GORACE=atexit_sleep_ms=10 $(GO) test -race -vet=off -p 3 -timeout 30m -skip '$(sequential_scripts)' \
 		$$($(GO) list ./... | grep -vxF "$$(printf '%s\n' $(SEQUENTIAL))")
 	cd examples/own-runbook && SALVE_CONTROL_PLANE=$(CURDIR)/$(BIN)/control-plane $(GO) test ./...
 
